@@ -229,9 +229,6 @@ class CheckerAgent(Listener):
         verdict = verdict.model_copy(update=own)
 
         def delivered() -> None:
-            # The next reader of what was given back answers and counts it.
-            if incoming.given_back:
-                return
             self._ended(incoming, True)
             self._counts.verdict(verdict)
             if self._count is not None and not rechecked:

@@ -124,7 +124,7 @@ class Listener(Agent):
             handler=handler,
             publisher=runtime.publisher,
             settings=settings,
-            on_dead_letter=lambda reason: metrics.dead_letters.labels(name, reason).inc(),
+            metrics=metrics,
             on_fatal=runtime.fail,
             on_ended=on_ended,
             trial_seconds=trial_seconds,

@@ -35,8 +35,7 @@ _LONGEST_WAIT_SECONDS = 60.0
 """However long the outage, work resumes within a minute of its end."""
 
 _TRIAL_SECONDS = 5.0
-"""A model that is down refuses a trial sooner: a breaker at once, a connection mostly. A longer trial is a long check,
-and no reason to hold the others back."""
+"""A model that is down refuses a trial sooner. A longer one is a long check, and no reason to hold the others back."""
 
 _SUSPECTS_IN_A_ROW = 3
 
@@ -231,6 +230,10 @@ class Slot:
         self._slots.release()
 
 
+Trial: TypeAlias = asyncio.Future[float]
+"""That a message is tried; its result, if it was in vain, the seconds until the next one."""
+
+
 class Gate:
     """While it is open, new messages pass. While it is closed, one is tried at a time.
 
@@ -244,15 +247,13 @@ class Gate:
         self._on_change = on_change
         self._trial_seconds = _TRIAL_SECONDS if trial_seconds is None else trial_seconds
         self.closed = False
-        self._held: dict[asyncio.Future[int], bool] = {}
+        self._held: dict[asyncio.Future[Trial | None], bool] = {}
         """Messages that wait for their turn, and whether they were tried in vain."""
-        self._new: asyncio.Future[int] | None = None
+        self._new: asyncio.Future[Trial | None] | None = None
         """The one that waits to begin."""
-        self._timer: asyncio.TimerHandle | None = None
-        """To the next trial, or to when the one under way has taken long."""
-        self._trials = 0
-        self._trial = 0
-        """The number of the trial under way; 0 if none is."""
+        self._trying: asyncio.Task[None] | None = None
+        self._trial: Trial | None = None
+        """The one under way."""
         self._suspects = 0
         """Held in a row."""
         self.answered = 0
@@ -263,35 +264,35 @@ class Gate:
         """Number of messages that wait to be tried again."""
         return len(self._held)
 
-    async def passed(self) -> int:
-        """Wait until a new message may start; returns the trial's number if it is one, else 0. One waits at a time."""
+    async def passed(self) -> Trial | None:
+        """Wait until a new message may start, as a trial or not. One waits at a time."""
         if not self.closed:
-            return 0
+            return None
         self._new = asyncio.get_running_loop().create_future()
         try:
             return await self._turn(self._new)
         finally:
             self._new = None
 
-    async def hold(self, retry_after: float, *, trial: int, suspect: bool = False, others_pass: bool = False) -> int:
-        """Wait until this message may be tried again; returns the trial's number if it is one, else 0.
+    async def hold(
+        self, retry_after: float, *, trial: Trial | None, suspect: bool = False, others_pass: bool = False
+    ) -> Trial | None:
+        """Wait until this message may be tried again, as a trial or, if all may, not.
 
         `trial` is what this or `passed` returned the last time. A `suspect` may be to blame itself; `others_pass` if it
         needs what others do not need.
         """
-        loop = asyncio.get_running_loop()
         self._suspects += suspect
         if not self.closed and not others_pass and (not suspect or self._suspects >= _SUSPECTS_IN_A_ROW):
             self.closed = True
             self._on_change(True)
-        if self._is_under_way(trial):
-            self._trial = 0
-            self._stop_timer()
-        turn: asyncio.Future[int] = loop.create_future()
-        self._held[turn] = trial != 0
-        if self._timer is None:
-            wait = min(max(retry_after, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
-            self._timer = loop.call_later(wait, self._begin_trial)
+        turn: asyncio.Future[Trial | None] = asyncio.get_running_loop().create_future()
+        self._held[turn] = trial is not None
+        if trial is not None and trial is self._trial:
+            self._trial = None
+            trial.set_result(retry_after)
+        elif self._trying is None:
+            self._trying = asyncio.create_task(self._try(retry_after))
         try:
             return await self._turn(turn)
         finally:
@@ -302,55 +303,52 @@ class Gate:
         self.answered += 1
         self._suspects = 0
 
-    def passed_trial(self, trial: int) -> None:
-        """A message that was the trial of this number is not held again."""
-        if self._is_under_way(trial):
+    def passed_trial(self, trial: Trial | None) -> None:
+        """A message that was this trial is not held again."""
+        if trial is not None and trial is self._trial:
             self.open()
 
     def open(self) -> None:
         """Let everything pass again."""
-        self._stop_timer()
-        self._trial = self._suspects = 0
+        if self._trying is not None:
+            self._trying.cancel()
+        self._trying = self._trial = None
+        self._suspects = 0
         if self.closed:
             self.closed = False
             self._on_change(False)
         for turn in (*self._held, self._new):
             if turn is not None and not turn.done():
-                turn.set_result(0)
+                turn.set_result(None)
         self._held.clear()
 
-    async def _turn(self, turn: asyncio.Future[int]) -> int:
+    async def _turn(self, turn: asyncio.Future[Trial | None]) -> Trial | None:
         try:
             return await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and self._is_under_way(turn.result()):
-                # The trial ended without an answer: try another, or open if none is held.
-                self._stop_timer()
-                self._begin_trial()
+            if turn.done() and not turn.cancelled() and (trial := turn.result()) is not None and trial is self._trial:
+                # The trial ended without an answer: the next one.
+                self._trial = None
+                trial.set_result(0)
             raise
 
-    def _is_under_way(self, trial: int) -> bool:
-        return trial != 0 and trial == self._trial
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _begin_trial(self) -> None:
-        self._timer = None
-        self._trial = 0
-        waiting = [turn for turn in self._held if not turn.done()]
-        if not waiting:
-            self.open()
-            return
-        turn = next((turn for turn in waiting if not self._held[turn]), None)
-        if turn is None and self._new is not None and not self._new.done():
-            turn = self._new
-            self._held = dict.fromkeys(waiting, False)
-        turn = turn or waiting[0]
-        self._held.pop(turn, None)
-        self._trials += 1
-        self._trial = self._trials
-        self._timer = asyncio.get_running_loop().call_later(self._trial_seconds, self.open)
-        turn.set_result(self._trial)
+    async def _try(self, wait: float) -> None:
+        """Try one message after the other, until one is not held again, or takes long."""
+        while True:
+            await asyncio.sleep(min(max(wait, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS))
+            waiting = [turn for turn in self._held if not turn.done()]
+            if not waiting:
+                break
+            turn = next((turn for turn in waiting if not self._held[turn]), None)
+            if turn is None and self._new is not None and not self._new.done():
+                turn = self._new
+                self._held = dict.fromkeys(waiting, False)
+            turn = turn or waiting[0]
+            self._held.pop(turn, None)
+            self._trial = trial = asyncio.get_running_loop().create_future()
+            turn.set_result(trial)
+            await asyncio.wait([trial], timeout=self._trial_seconds)
+            if not trial.done():
+                break
+            wait = trial.result()
+        self.open()

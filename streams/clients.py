@@ -21,16 +21,14 @@ from streams.errors import BrokerUnavailable
 from streams.settings import DeliverySettings, KafkaSettings, StreamSettings
 
 REQUEST_TIMEOUT_SECONDS = 60.0
-"""A broker restarts within some 45 s, reading its log included; a verdict under way must outlive that. A connection
-that died silently is given up after the same time."""
+"""A broker restarts within some 45 s, reading its log included; a verdict under way must outlive that."""
 
-FETCH_WAIT_SECONDS = 0.05
-"""A broker answers a fetch after that time at the latest. Faust fixes 1.5 s, and a fetch covers all partitions of a
-broker: one busy partition then stalls behind three idle ones. 50 ms cost 20 small requests a second when idle."""
+_FETCH_WAIT_SECONDS = 0.05
+"""Faust fixes 1.5 s, and a fetch covers all partitions of a broker: one busy partition then stalls behind three idle
+ones. 50 ms cost 20 small requests a second when idle."""
 
 _MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
-"""While a judge or a broker is down nothing is fetched, over a long weekend perhaps. The group must not take the
-partitions away for that: another worker would wait for the same dead judge."""
+"""While a judge is down nothing is fetched, and the group must not take the partitions away for that."""
 
 _LETTING_GO_SECONDS = 10.0
 """Cancelled checks are waited for two seconds; the rest is for a machine that is busy to its limits."""
@@ -42,8 +40,6 @@ _ADMIN_TIMEOUT_SECONDS = 15.0
 """Metadata and topic creation take well below a second; a wrong port should be reported soon."""
 
 _KNOWN_PAUSE_SECONDS = 0.1
-"""A broker that has just started knows of itself within a second or two."""
-
 _MOST_REFUSALS = 5
 _REFUSED_PAUSE_SECONDS = 1.0
 """Joins in a row that are refused, and the pause between two: another member of the same name goes on refusing."""
@@ -77,19 +73,14 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
         super().__init__(**arguments)
         _know_brokers(self._client)
         self.heard_at = -math.inf
-        """When the last heartbeat was sent that the group's coordinator answered as a member's, by the monotonic
-        clock."""
+        """When the last heartbeat was sent that was answered as a member's, by the monotonic clock."""
         self.notes: dict[TopicPartition, str] = {}
         """By partition what a commit notes next to the offset, unless it says so itself."""
 
     async def commit(self, offsets: Mapping[TopicPartition, int | OffsetAndMetadata] | None = None) -> None:
-        if offsets is not None and self.notes:
-            noted = commit_structure_validate(offsets)
-            offsets = {
-                place: OffsetAndMetadata(at.offset, at.metadata or self.notes.get(place, ""))
-                for place, at in noted.items()
-            }
-        await super().commit(offsets)
+        noted = commit_structure_validate(offsets).items() if offsets and self.notes else ()
+        notes = {place: OffsetAndMetadata(at.offset, at.metadata or self.notes.get(place, "")) for place, at in noted}
+        await super().commit(notes or offsets)
 
     async def start(self) -> None:
         await super().start()
@@ -200,14 +191,14 @@ def group_consumer(settings: StreamSettings, group: str, assignor: type) -> Cons
     kafka = settings.kafka
     instance, session = kafka.properties.get("group_instance_id"), kafka.session_seconds * 1000
     return Consumer(
-        **connection(kafka, kafka.consumer),
+        **connection(kafka, "consumer"),
         group_id=group,
         group_instance_id=None if instance is None else f"{group}.{instance}",
         partition_assignment_strategy=[assignor],
         enable_auto_commit=False,
         auto_offset_reset="earliest",
         max_poll_interval_ms=int(_MAX_POLL_INTERVAL_SECONDS * 1000),
-        fetch_max_wait_ms=int(FETCH_WAIT_SECONDS * 1000),
+        fetch_max_wait_ms=int(_FETCH_WAIT_SECONDS * 1000),
         request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
         session_timeout_ms=int(session),
         heartbeat_interval_ms=int(session / _HEARTBEATS_PER_SESSION),
@@ -231,15 +222,16 @@ async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
         await client.close()
 
 
+def single_consumer(kafka: KafkaSettings, **arguments: Any) -> Consumer:
+    """A consumer that reads for itself, not started."""
+    given = connection(kafka, "consumer") | {"fetch_max_wait_ms": 100} | arguments
+    return Consumer(**given, enable_auto_commit=False)
+
+
 @contextlib.asynccontextmanager
 async def reader(kafka: KafkaSettings) -> AsyncIterator[Consumer]:
     """A consumer without a group, for reading a topic from its beginning."""
-    client = Consumer(
-        **connection(kafka, kafka.consumer),
-        enable_auto_commit=False,
-        auto_offset_reset="earliest",
-        fetch_max_wait_ms=100,
-    )
+    client = single_consumer(kafka, auto_offset_reset="earliest")
     try:
         await start(client, kafka)
         yield client

@@ -5,11 +5,10 @@ import os
 import random
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from aiokafka.client import AIOKafkaClient, ConnectionGroup
 from aiokafka.conn import AIOKafkaConnection, OAuthAuthenticator, create_conn
@@ -27,14 +26,8 @@ from streams.errors import BrokerUnavailable, StreamError
 from streams.settings import KafkaSettings
 from streams.token_command import TokenCommandFailed, token_command
 
-_CLIENT_ID = "assay"
-"""This client's name in the brokers' logs, metrics and quotas; a quota can go by the user instead."""
-
 _ANSWER_SECONDS = 10.0
 """A connection, a login and an answer take well below a second."""
-
-_OF_ANOTHER_NAME = (62, 64)
-"""OpenSSL's codes for a certificate of another host or address."""
 
 _ASK_SECONDS = 3.0
 """Between two questions: of a hundred bytes, to one broker."""
@@ -81,14 +74,17 @@ def _sent(connection: AIOKafkaConnection, *request: Any, **more: Any) -> Any:
 AIOKafkaConnection.send = _sent
 
 
-def connection(kafka: KafkaSettings, properties: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-    """Arguments of an aiokafka client: the connection, and the user's properties of its kind.
+def connection(kafka: KafkaSettings, clients: Literal["consumer", "producer"] | None = None) -> dict[str, Any]:
+    """Arguments of an aiokafka client: the connection, and the user's properties of such `clients`.
 
     Raises:
         StreamError: a certificate or key cannot be read; the setting is named.
     """
-    arguments: dict[str, Any] = {"bootstrap_servers": kafka.servers, "client_id": _CLIENT_ID}
-    arguments["security_protocol"] = kafka.security_protocol
+    arguments: dict[str, Any] = {
+        "bootstrap_servers": kafka.servers,
+        "client_id": "assay",
+        "security_protocol": kafka.security_protocol,
+    }
     if kafka.sasl_mechanism is not None:
         arguments["sasl_mechanism"] = kafka.sasl_mechanism
     if kafka.sasl_password is not None:
@@ -102,7 +98,7 @@ def connection(kafka: KafkaSettings, properties: Mapping[str, Any] = MappingProx
         )
     if kafka.security_protocol.endswith("SSL"):
         arguments["ssl_context"] = _ssl_context(kafka)
-    return arguments | dict(properties)
+    return arguments if clients is None else arguments | kafka.properties_of(clients)
 
 
 def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
@@ -114,8 +110,8 @@ def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
         encrypted = True
         return "" if kafka.ssl_key_password is None else kafka.ssl_key_password.get_secret_value()
 
+    setting = "ssl_cafile"
     try:
-        setting = "ssl_cafile"
         context: ssl.SSLContext = create_ssl_context(cafile=kafka.ssl_cafile)
         if kafka.ssl_certfile is not None:
             setting = "ssl_certfile or kafka.ssl_keyfile"
@@ -159,10 +155,8 @@ async def why_no_answer(kafka: KafkaSettings) -> str | None:
                 async with _connection_to(host, port, arguments):
                     pass
             except (KafkaError, OSError, EOFError) as error:
-                advertised = f"{host}:{port}"
-                return f"{server} answers, and names {advertised} (its advertised.listeners): " + _sentence(
-                    error, advertised, kafka
-                )
+                at, why = f"{host}:{port}", _sentence(error, f"{host}:{port}", kafka)
+                return f"{server} answers, and names {at} (its advertised.listeners): {why}"
         return None
     return fault
 
@@ -182,37 +176,31 @@ async def _connection_to(host: str, port: int, arguments: dict[str, Any]) -> Asy
         raise
 
 
-def _sentence(error: Exception, server: str, kafka: KafkaSettings) -> str:  # noqa: C901, PLR0911 - a sentence a fault
-    broker = f"the Kafka broker at {server}"
+def _sentence(error: Exception, server: str, kafka: KafkaSettings) -> str:
     match error:
         case TokenCommandFailed():
             return str(error)
         case SaslAuthenticationFailed():
-            login = "sasl_username and kafka.sasl_password"
-            setting = "sasl_token_command" if kafka.sasl_mechanism == "OAUTHBEARER" else login
-            return f"{broker} refused the login ({error.args[0]}); see kafka.{setting}"
-        case UnsupportedSaslMechanismError():
-            return f"{broker} does not take {kafka.sasl_mechanism}; see kafka.sasl_mechanism"
-        case IllegalSaslStateError():
-            return f"{broker} takes no login; see kafka.security_protocol"
-        case ssl.SSLCertVerificationError() if error.verify_code in _OF_ANOTHER_NAME:
-            right = "name the broker in kafka.bootstrap_servers as its certificate does"
-            return f"the certificate of {broker} is not of that host; {right}"
+            said, see = f"refused the login ({error.args[0]})", "sasl_username and kafka.sasl_password"
+            see = "sasl_token_command" if kafka.sasl_mechanism == "OAUTHBEARER" else see
+        case UnsupportedSaslMechanismError() | IllegalSaslStateError():
+            said, see = f"does not take {kafka.sasl_mechanism}", "sasl_mechanism and kafka.security_protocol"
         case ssl.SSLCertVerificationError():
-            return f"the certificate of {broker} is not trusted ({error.verify_message}); see kafka.ssl_cafile"
+            said = f"shows a certificate that is not trusted ({error.verify_message.rstrip('.')})"
+            see = "ssl_cafile and kafka.bootstrap_servers"
         case ssl.SSLError(reason=str(reason)) if "_ALERT_" in reason:
-            said = reason.partition("_ALERT_")[2].replace("_", " ").lower()
-            return f"{broker} refused the client's certificate, or that there is none ({said}); see kafka.ssl_certfile"
+            why = reason.partition("_ALERT_")[2].replace("_", " ").lower()
+            said, see = f"refused the client's certificate, or that there is none ({why})", "ssl_certfile"
         case ssl.SSLError() | ConnectionResetError() | EOFError():
-            said = f"does not speak {kafka.security_protocol}: it closed the connection"
-            return f"{broker} {said}; see kafka.security_protocol"
-        case TimeoutError():
-            why = "no answer in time"
-        case ConnectionError(errno=int(number)):
-            why = os.strerror(number)
+            said, see = f"does not speak {kafka.security_protocol}: it closed the connection", "security_protocol"
         case _:
-            why = getattr(error, "strerror", None) or str(error)
-    return f"no Kafka broker answered at {server} ({why}); see kafka.bootstrap_servers and kafka.security_protocol"
+            why = getattr(error, "strerror", None) or str(error) or "no answer in time"
+            if isinstance(error, ConnectionError | TimeoutError) and error.errno:
+                # In the text of asyncio there is the address once more.
+                why = os.strerror(error.errno)
+            at = f"no Kafka broker answered at {server} ({why})"
+            return f"{at}; see kafka.bootstrap_servers and kafka.security_protocol"
+    return f"the Kafka broker at {server} {said}; see kafka.{see}"
 
 
 class BrokerWatch:
@@ -224,23 +212,24 @@ class BrokerWatch:
     def __init__(self, kafka: KafkaSettings, report: Report) -> None:
         """`report` is called with the event, the brokers' addresses, when one answered last, and why none does."""
         self._kafka = kafka
-        self._servers = kafka.bootstrap_servers
         self._report = report
         self._asked: set[int] = set()
         self._unanswered = 0
-        self._away_since: float | None = None
-        self._reported_at = 0.0
+        self._reported_at: float | None = None
+        """By the monotonic clock; None while one answers."""
         self.last_answer = time.time()
         """Time of the last answer, in seconds since 1970."""
 
     @property
     def fault(self) -> str | None:
         """Which brokers do not answer and since when; None while one does."""
-        return f"no answer from {self._servers} since {_shown(self.last_answer)}" if self._away else None
+        if self._unanswered <= _UNANSWERED:
+            return None
+        return f"no answer from {self._kafka.bootstrap_servers} since {self._since}"
 
     @property
-    def _away(self) -> bool:
-        return self._unanswered > _UNANSWERED
+    def _since(self) -> str:
+        return f"{datetime.fromtimestamp(self.last_answer, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
     async def run(self, client: AIOKafkaClient) -> None:
         """Ask by way of `client`, which is started, until cancelled."""
@@ -248,9 +237,9 @@ class BrokerWatch:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._unanswered += 1
-                now = time.monotonic()
-                if self._away and (self._away_since is None or now - self._reported_at >= _REPORT_SECONDS):
-                    self._away_since, self._reported_at = self.last_answer, now
+                now, before = time.monotonic(), self._reported_at
+                if self.fault is not None and (before is None or now - before >= _REPORT_SECONDS):
+                    self._reported_at = now
                     group.create_task(self._report_why())
                 # Not awaited: a broker that takes a question and is silent keeps it for a minute; others may answer.
                 group.create_task(self._ask(client))
@@ -267,24 +256,21 @@ class BrokerWatch:
                 continue
             finally:
                 self._asked.discard(node)
-            self._heard()
-            return
+            return self._heard()
+        return None
 
     def _heard(self) -> None:
         self._unanswered = 0
+        if self._reported_at is not None:
+            self._reported_at = None
+            self._report("Kafka answers again", servers=self._kafka.bootstrap_servers, since=self._since)
         self.last_answer = time.time()
-        if self._away_since is not None:
-            self._report("Kafka answers again", servers=self._servers, since=_shown(self._away_since))
-            self._away_since = None
 
     async def _report_why(self) -> None:
         try:
             why = await why_no_answer(self._kafka)
         except StreamError as error:
             why = str(error)
-        if self._away_since is not None:
-            self._report("Kafka does not answer", servers=self._servers, since=_shown(self._away_since), why=why)
-
-
-def _shown(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        if self._reported_at is not None:
+            servers = self._kafka.bootstrap_servers
+            self._report("Kafka does not answer", servers=servers, since=self._since, why=why)

@@ -4,8 +4,7 @@ import asyncio
 import random
 import time
 import traceback
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -15,7 +14,7 @@ import structlog
 from aiokafka.errors import KafkaError
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
-from streams.admission import AckWindow, Assigned, Gate, Place, Slot, Slots
+from streams.admission import AckWindow, Assigned, Gate, Place, Slot, Slots, Trial
 from streams.errors import StreamError
 from streams.messages import (
     Handler,
@@ -26,8 +25,10 @@ from streams.messages import (
     Publisher,
     Screen,
     TooLarge,
+    answering,
     dead_letter_message,
 )
+from streams.metrics import StreamMetrics
 from streams.settings import MAX_KEPT_BYTES, StreamSettings
 from streams.takeover import Takeover
 
@@ -39,17 +40,13 @@ _ATTEMPTS = 3
 """A record becomes a dead letter after so many that ended with an unexpected error of the checker."""
 
 _FIRST_PAUSE_SECONDS = 0.2
-"""Pause between attempts of a failing checker, doubled each time: a local hiccup passes in that time, and three
-attempts of a poisonous record delay its partition's low-water mark by less than a second."""
+"""Pause between attempts of a failing checker, doubled each time: a local hiccup passes in that time."""
 
 _IN_A_TURN = 100
 """Records passed over before the event loop has its turn: less than a millisecond of work."""
 
 _TAKEOVER_PAUSE_SECONDS = 0.5
-"""A broker that restarts answers within seconds, and a rebalance ends the trying."""
-
 _MEMBER_PAUSE_SECONDS = 0.1
-"""A process that was stopped hears from its group within a heartbeat or two."""
 
 _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
@@ -67,16 +64,16 @@ class Delivery:
         handler: Handler,
         publisher: Publisher,
         settings: StreamSettings,
-        on_dead_letter: Callable[[DeadLetterReason], None],
+        metrics: StreamMetrics,
         on_fatal: Callable[[BaseException], None],
         on_ended: OnEnded = lambda incoming, answered: None,
         trial_seconds: float | None = None,
         screen: Screen | None = None,
         takeover: Takeover | None = None,
     ) -> None:
-        """`on_dead_letter` is called when a dead letter was delivered; `on_ended`: see there.
+        """`on_ended`: see there. `on_fatal` is called if an answer cannot be delivered.
 
-        `on_fatal` is called if an answer cannot be delivered: the process must end without committing the offset.
+        The process must then end without committing the offset.
         """
         self._name = name
         self._handler = handler
@@ -91,18 +88,14 @@ class Delivery:
         self._taking_over = asyncio.Lock()
         self._publisher = publisher
         self._topics = settings.topics
-        self._on_dead_letter = on_dead_letter
+        self._metrics = metrics
         self._on_fatal = on_fatal
         self._on_ended = on_ended
         self._gate = Gate(self._log_gate, trial_seconds)
         self._window = AckWindow(_WINDOW)
         self._slots = Slots(settings.delivery.concurrency)
-        self._begun: dict[Incoming, Place] = {}
+        self._under_way: dict[asyncio.Task[None], Incoming] = {}
         """Records begun and not finished."""
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self._running: dict[asyncio.Task[None], Incoming] = {}
-        """Those among them whose answer is not on its way to the broker yet."""
         self._draining = False
         self._consumer: Any = None
         self._epoch = 0
@@ -120,7 +113,7 @@ class Delivery:
     @property
     def in_flight(self) -> int:
         """Number of records started and not finished, including held ones."""
-        return len(self._begun)
+        return len(self._under_way)
 
     async def run(self, stream: Any) -> None:
         """Process a Faust stream of lists until it ends; the body of an agent."""
@@ -138,25 +131,19 @@ class Delivery:
         self._epoch += 1
         self._draining = True
         try:
-            for task, incoming in self._running.items():
+            for task, incoming in self._under_way.items():
                 if incoming.slot.only_waits:
                     task.cancel()
             if self._consumer is not None and not self._consumer.is_member():
                 seconds = 0
-            with suppress(TimeoutError):
-                async with asyncio.timeout(max(seconds, 0)):
-                    await self._idle.wait()
-            left_over = list(self._running)
-            for task in left_over:
-                task.cancel()
-            if self._begun:
-                _log.info("records cancelled, they come back", checker=self._name, records=len(self._begun))
-            if left_over:
+            if self._under_way:
+                await asyncio.wait(self._under_way, timeout=max(seconds, 0))
+            if left_over := [*self._under_way]:
+                _log.info("records cancelled, they come back", checker=self._name, records=len(left_over))
+                for task in left_over:
+                    task.cancel()
                 await asyncio.wait(left_over, timeout=_CANCEL_SECONDS)
         finally:
-            # Of an answer that is on its way nobody knows whether it arrives.
-            for incoming in self._begun.keys() - set(self._running.values()):
-                self._give_back(incoming)
             self._window.clear()
             self._gate.open()
             self._draining = False
@@ -179,9 +166,9 @@ class Delivery:
                 self._pass_over(partition, record.offset)
                 continue
             await self._slots.acquire()
-            trial, begun = 0, False
+            trial, begun = None, False
             try:
-                trial = await self._gate.passed() if is_new else 0
+                trial = await self._gate.passed() if is_new else None
                 if epoch == self._epoch:
                     await self._window.room(partition)
                 begun = epoch == self._epoch
@@ -235,42 +222,46 @@ class Delivery:
             since = time.time() if first is None else first.begun
         self._consumer.acknowledge(partition[0], offset + 1, since)
 
-    def _begin(self, place: Place, record: Any, trial: int, answer: Outgoing | None) -> None:
+    def _begin(self, place: Place, record: Any, trial: Trial | None, follow_up: Outgoing | None) -> None:
         position, sent_at = (record.topic, record.partition, record.offset), record.timestamp / 1000
         incoming = Incoming(*position, record.key, record.value, Slot(self._slots), record.headers, sent_at)
-        self._begun[incoming] = place
-        self._idle.clear()
-        self._run(incoming, self._deliver(incoming, trial) if answer is None else self._send([answer], incoming))
+        task = asyncio.create_task(self._deliver(incoming, trial, follow_up))
+        self._under_way[task] = incoming
+        task.add_done_callback(partial(self._ended, incoming, place))
 
-    def _run(self, incoming: Incoming, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._running[task] = incoming
-        task.add_done_callback(self._ran)
+    def _ended(self, incoming: Incoming, place: Place, task: asyncio.Task[None]) -> None:
+        """Acknowledge the record with those before it, or leave it to its next reader."""
+        del self._under_way[task]
+        incoming.slot.end()
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is None:
+            if (last := self._window.finish(place)) is not None:
+                self._acknowledge(place.partition, last)
+            return
+        self._on_ended(incoming, False)
+        if not task.cancelled():
+            _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
+            self._on_fatal(error)
 
-    def _ran(self, task: asyncio.Task[None]) -> None:
-        incoming = self._running.pop(task)
-        if task.cancelled():
-            self._give_back(incoming)
-        elif (error := task.exception()) is not None:
-            self._undelivered(incoming, error)
-
-    async def _deliver(self, incoming: Incoming, trial: int) -> None:
+    async def _deliver(self, incoming: Incoming, trial: Trial | None, follow_up: Outgoing | None) -> None:
+        """Return when the broker has acknowledged the answer, or what was still to follow it."""
+        answer: Sequence[Outgoing]
         try:
-            answer = await self._answer(incoming, trial)
+            answer = await self._answer(incoming, trial) if follow_up is None else [follow_up]
         except Unreadable as error:
             answer = [self._letter(incoming, error.reason, error.detail)]
-        if self._takeover is not None:
-            answer = [self._takeover.mark(message, incoming) for message in answer]
+        # One that no broker takes would end every worker that meets the message.
+        for keep_bytes in (MAX_KEPT_BYTES, 0):
+            try:
+                await self._send(answer, incoming)
+            except TooLarge as error:
+                detail = f"the answer is larger than the broker takes: {error}"
+                answer = [self._letter(incoming, "undeliverable", detail, keep_bytes=keep_bytes)]
+            else:
+                return
         await self._send(answer, incoming)
 
-    async def _send(
-        self, answer: Sequence[Outgoing], incoming: Incoming, keep: Sequence[int] = (MAX_KEPT_BYTES, 0)
-    ) -> None:
-        """Put the answer on its way; the broker's answer finishes the record.
-
-        `keep`: how much of the message a dead letter is to hold that goes instead of an answer that is too large, and
-        how much one instead of that letter: one that no broker takes would end every worker that meets the message.
-        """
+    async def _send(self, answer: Sequence[Outgoing], incoming: Incoming) -> None:
         while not self._consumer.is_member():
             # The partitions may be another's, who answers the record: until the group says so, or the drain.
             if self._draining:
@@ -278,53 +269,13 @@ class Delivery:
             incoming.slot.only_waits = True
             await asyncio.sleep(_MEMBER_PAUSE_SECONDS)
         incoming.slot.only_waits = False
-        try:
-            if incoming.before_answer is not None:
-                await incoming.before_answer()
-            await self._publisher.send(answer, partial(self._acknowledged, incoming, keep))
-        except TooLarge as error:
-            await self._send_instead(error, incoming, keep)
-
-    async def _send_instead(self, error: TooLarge, incoming: Incoming, keep: Sequence[int]) -> None:
-        if not keep:
-            raise error
-        detail = f"the answer is larger than the broker takes: {error}"
-        letter = self._letter(incoming, "undeliverable", detail, keep_bytes=keep[0])
+        if incoming.before_answer is not None:
+            await incoming.before_answer()
         if self._takeover is not None:
-            letter = self._takeover.mark(letter, incoming)
-        await self._send([letter], incoming, keep[1:])
+            answer = [answering(message, self._name, incoming) for message in answer]
+        await self._publisher.publish(*answer)
 
-    def _acknowledged(self, incoming: Incoming, keep: Sequence[int], fault: Exception | None) -> None:
-        if isinstance(fault, TooLarge):
-            self._run(incoming, self._send_instead(fault, incoming, keep))
-        elif fault is not None:
-            self._undelivered(incoming, fault)
-        elif (place := self._end(incoming)) and (last := self._window.finish(place)) is not None:
-            self._acknowledge(place.partition, last)
-
-    def _give_back(self, incoming: Incoming) -> bool:
-        """Leave the record to its next reader; False if it was given back before."""
-        if self._end(incoming) is None:
-            return False
-        incoming.given_back = True
-        self._on_ended(incoming, False)
-        return True
-
-    def _end(self, incoming: Incoming) -> Place | None:
-        """Take it off the records under way; None if it was given back in a drain."""
-        place = self._begun.pop(incoming, None)
-        if place is not None:
-            incoming.slot.end()
-        if not self._begun:
-            self._idle.set()
-        return place
-
-    def _undelivered(self, incoming: Incoming, error: BaseException) -> None:
-        if self._give_back(incoming):
-            _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
-            self._on_fatal(error)
-
-    async def _answer(self, incoming: Incoming, trial: int) -> Sequence[Outgoing]:
+    async def _answer(self, incoming: Incoming, trial: Trial | None) -> Sequence[Outgoing]:
         """Have it handled until there is an answer; raises `Unreadable`."""
         failures, slot = 0, incoming.slot
         try:
@@ -354,7 +305,7 @@ class Delivery:
         finally:
             self._gate.passed_trial(trial)
 
-    async def _hold(self, hold: Hold, slot: Slot, trial: int) -> int:
+    async def _hold(self, hold: Hold, slot: Slot, trial: Trial | None) -> Trial | None:
         """Wait until the record may be tried again; returns as the gate does."""
         if self._draining:
             raise asyncio.CancelledError
@@ -364,7 +315,7 @@ class Delivery:
         try:
             suspect = hold.otherwise is not None
             trial = await self._gate.hold(hold.retry_after, trial=trial, suspect=suspect, others_pass=hold.others_pass)
-            if not trial:
+            if trial is None:
                 # When what they waited for is back, those that gave up their slot do not all come at once.
                 await slot.take_again()
             return trial
@@ -392,9 +343,8 @@ class Delivery:
         message = dead_letter_message(letter, self._topics)
 
         def delivered() -> None:
-            if not incoming.given_back:
-                self._on_ended(incoming, True)
-                self._on_dead_letter(reason)
+            self._on_ended(incoming, True)
+            self._metrics.dead_letters.labels(self._name, reason).inc()
 
         message.on_delivered = delivered
         return message

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
@@ -9,35 +10,59 @@ from typing import Any, NamedTuple, cast
 import faust
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from aiokafka.structs import OffsetAndMetadata
 from faust.sensors.monitor import Monitor
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
 from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer, rebalance_timeout_seconds
 from streams.settings import StreamSettings
-from streams.takeover import Commit
 
 _LISTS_WAITING = 1
 """Lists between the fetcher and the agent: the next one is there when the agent has begun the last record of one."""
 
 _LIST_BYTES = 1_048_576
-"""A list has no more records once it is as long as this. A thousand records of a kilobyte share the cost of a list
-well; and what is fetched stays in memory until it is begun."""
+"""A list has no more records once it is as long as this: what is fetched stays in memory until it is begun."""
 
 _AT_ONCE = 8
 """Records taken before their bytes are counted: of a megabyte each, so many may come on top."""
 
 _COMMIT_SECONDS = 0.5
-"""Between commits: records finished since the last one are checked again after a crash."""
+
+
+_NOTE = re.compile(r"answers since (\d{1,12}\.\d{3})(?:, begun at (\d{1,19})|(, at the first start))?")
+
+
+class Commit(NamedTuple):
+    """A group's commit in a partition, with what is noted next to the offset."""
+
+    offset: int
+    since: float | None = None
+    """Since when, by Unix time, messages from there on may have been answered. None where it was someone else who has
+    set the offset: they are to be answered again."""
+    begun: int = 0
+    """The offset that the group began at: what is before it was never to be checked."""
+    is_first_start: bool = False
+    """True in a deployment's first commits, before any record was worked off."""
+
+    @property
+    def noted(self) -> OffsetAndMetadata:
+        """As the group keeps it."""
+        end = ", at the first start" if self.is_first_start else f", begun at {self.begun}" if self.begun else ""
+        return OffsetAndMetadata(self.offset, f"answers since {self.since or 0:.3f}{end}")
+
+    @classmethod
+    def read(cls, at: OffsetAndMetadata) -> "Commit":
+        if (note := _NOTE.fullmatch(at.metadata)) is None:
+            return cls(at.offset)
+        return cls(at.offset, float(note[1]), int(note[2] or 0), note[3] is not None)
 
 
 class PartitionProgress(NamedTuple):
     """How far a partition is finished."""
 
-    end: int
-    """The offset behind the last record."""
-    finished: int
-    """The offset that is committed."""
+    end: int  # The offset behind the last record.
+    finished: int  # The offset that is committed.
 
 
 class _ConsumerThread(driver.AIOKafkaConsumerThread):
@@ -100,8 +125,6 @@ class _Consumer(driver.Consumer):
         """By partition the offset that the group began at."""
         self._assigned_at = self._member_until = -math.inf
         self._seeking = asyncio.Lock()
-        self._sought: Mapping[TP, int | None] = {}
-        """The committed offsets of the partitions at the last seek."""
 
     def iterate(self, records: Mapping[TP, list[ConsumerRecord]]) -> Iterator[tuple[TP, Any]]:
         """Hand on the records of a partition that were fetched together as one."""
@@ -125,13 +148,10 @@ class _Consumer(driver.Consumer):
         return now < self._member_until
 
     async def taken_over(self) -> Mapping[TP, Commit]:
-        """The group's commits in the assigned partitions.
+        """The group's commits in the assigned partitions; raises KafkaError, as where they were taken away meanwhile.
 
         Where nothing is committed, the first offset is from now on: before anything is answered, a commit notes since
         when that may be.
-
-        Raises:
-            KafkaError: the partitions were taken away meanwhile, say.
         """
         return cast("Mapping[TP, Commit]", await self._thread.call_thread(self._taken_over))
 
@@ -199,10 +219,6 @@ class _Consumer(driver.Consumer):
         await super().on_partitions_revoked(revoked)
         self._acknowledged.clear()
 
-    async def seek_to_committed(self) -> Mapping[TP, int]:
-        self._sought = await super().seek_to_committed()
-        return self._sought
-
     async def perform_seek(self) -> None:
         """Go back where nothing is committed, too: to the first record.
 
@@ -212,16 +228,15 @@ class _Consumer(driver.Consumer):
         # The two overlap: one that ends late must not undo what the other has found.
         async with self._seeking:
             await super().perform_seek()
-            fresh = [tp for tp, offset in self._sought.items() if not offset]
-            thread = self._thread
-            consumer = thread._ensure_consumer()  # noqa: SLF001
+            fresh = [tp for tp, offset in self._read_offset.items() if not offset]
+            consumer = self._thread._ensure_consumer()  # noqa: SLF001
 
             async def rewind() -> None:
                 # Asked there and then: the next rebalance may have taken a partition away already.
                 if still := consumer.assignment().intersection(fresh):
                     await consumer.seek_to_beginning(*still)
 
-            await thread.call_thread(rewind)
+            await self._thread.call_thread(rewind)
 
     async def wait_empty(self) -> None:
         """Wait at most the drain time, then commit. Faust waits without a limit."""

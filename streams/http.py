@@ -69,15 +69,14 @@ class HttpServer:
             await runner.cleanup()
 
     async def _metrics(self, _: web.Request) -> web.Response:
-        body = generate_latest(self._registry)
-        return web.Response(body=body, headers={"content-type": CONTENT_TYPE_LATEST})
+        return web.Response(body=generate_latest(self._registry), headers={"content-type": CONTENT_TYPE_LATEST})
 
 
 async def _answer(probes: Mapping[str, Probe], _: web.Request) -> web.Response:
-    faults = {name: fault for name, probe in probes.items() if (fault := await _ask(probe)) is not None}
-    parts = {name: faults.get(name, "ok") for name in probes}
-    body = orjson.dumps({"ok": not faults, "parts": parts})
-    return web.Response(body=body, status=503 if faults else 200, content_type="application/json")
+    parts = {name: await _ask(probe) or "ok" for name, probe in probes.items()}
+    ok = all(said == "ok" for said in parts.values())
+    body = orjson.dumps({"ok": ok, "parts": parts})
+    return web.Response(body=body, status=200 if ok else 503, content_type="application/json")
 
 
 async def _ask(probe: Probe) -> str | None:

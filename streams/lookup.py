@@ -12,8 +12,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 
 from schemas import Envelope, Origin, RejectedRecord, Unreadable, Verdict, explain, read_record
 from schemas.base import Name, Timestamp
-from streams.clients import Client, Consumer
-from streams.connection import connection, start
+from streams.clients import Client, Consumer, single_consumer
+from streams.connection import start
 from streams.errors import BrokerUnavailable
 from streams.settings import StreamSettings
 
@@ -24,10 +24,8 @@ _POLL_SECONDS = 1.0
 """After this long without a message, check whether the partition ends before the offset."""
 
 _FETCH_BYTES = 1_048_576
-"""Most bytes of one fetch, except for a single larger message: some 500 records of 2 KB."""
-
 _KEPT_BYTES = 16 * _FETCH_BYTES
-"""Most bytes kept of the last fetches of all partitions together."""
+"""Of the last fetches of all partitions together."""
 
 
 class RecordGone(Exception):
@@ -35,7 +33,7 @@ class RecordGone(Exception):
 
 
 class ResultHeader(BaseModel):
-    """The fields that verdicts, improvements and alerts share; the rest of the message is ignored."""
+    """The fields that verdicts, improvements and alerts share."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -45,11 +43,10 @@ class ResultHeader(BaseModel):
     source: Name
     model: Name
     record_id: Name | None = None
-    """Absent in an alert, which is about many records."""
+    """Absent in an alert, as is `origin`, the record's."""
     kind: str | None = None
     """The kind of a message on the topic of alerts; absent in others."""
     origin: Origin | None = None
-    """Position of the record."""
     at: Timestamp = Field(validation_alias=AliasChoices("checked_at", "improved_at", "raised_at"))
 
     @classmethod
@@ -77,23 +74,20 @@ class RecordLookup(Client):
         self._consumer: Consumer | None = None
         self._turn = asyncio.Lock()
         self._topics: set[str] = set()
-        self._kept: LRUCache[TopicPartition, dict[int, bytes]] = LRUCache(_KEPT_BYTES, getsizeof=_size)
+        self._kept: LRUCache[TopicPartition, dict[int, bytes]] = LRUCache(
+            _KEPT_BYTES, getsizeof=lambda messages: sum(map(len, messages.values()))
+        )
         self.fetches = 0
         """Requests to the broker so far."""
 
     async def start(self) -> None:
         """Connect."""
-        kafka = self._settings.kafka
-        consumer = Consumer(
-            **connection(kafka, kafka.consumer | {"max_partition_fetch_bytes": _FETCH_BYTES}),
-            enable_auto_commit=False,
-            # An offset that is gone must be reported, not replaced by another.
-            auto_offset_reset="none",
-            fetch_max_wait_ms=100,
-            request_timeout_ms=int(_READ_SECONDS * 1000),
+        kafka, timeout = self._settings.kafka, int(_READ_SECONDS * 1000)
+        # An offset that is gone must be reported, not replaced by another.
+        self._consumer = single_consumer(
+            kafka, max_partition_fetch_bytes=_FETCH_BYTES, auto_offset_reset="none", request_timeout_ms=timeout
         )
-        self._consumer = consumer
-        await start(consumer, kafka)
+        await start(self._consumer, kafka)
 
     async def stop(self) -> None:
         consumer, self._consumer = self._consumer, None
@@ -104,39 +98,32 @@ class RecordLookup(Client):
     async def record(self, origin: Origin | None, source: str, record_id: str | None) -> tuple[bytes, Envelope]:
         """The record with this source and id at `origin`, behind the bytes that its producer wrote.
 
-        Only the outputs topic is read, whatever `origin` says. If that topic was deleted and created again, it holds
-        other records at the same offsets, which are not returned.
+        Only the outputs topic is read, whatever `origin` says.
 
         Raises:
             RecordGone: it is not there any more.
             BrokerUnavailable: the broker did not answer within ten seconds.
         """
+        if origin is not None and origin.topic == self._settings.topics.outputs:
+            data = await self.read(origin) or b""
+            with contextlib.suppress(Unreadable):
+                record = read_record(data, max_bytes=self._settings.records.max_bytes)
+                if (record.source, record.id) == (source, record_id):
+                    return data, record
         at = "its place, which is not known" if origin is None else _shown(origin)
-        data = await self.read(origin) if origin is not None and origin.topic == self._settings.topics.outputs else None
-        try:
-            record = read_record(data or b"", max_bytes=self._settings.records.max_bytes)
-        except Unreadable:
-            record = None
-        if data is None or record is None or (record.source, record.id) != (source, record_id):
-            raise RecordGone(f"The record is gone: it is not at {at}.")
-        return data, record
+        raise RecordGone(f"The record is gone: it is not at {at}.")
 
     async def verdict(self, rejected: RejectedRecord) -> Verdict | None:
-        """The verdict that an alert names; None if it is gone, or the alert does not say where it is.
+        """The verdict that an alert names; None if it is gone. Raises as `read`.
 
         Only the topic of rejected verdicts is read, whatever the alert says.
-
-        Raises:
-            BrokerUnavailable: the broker did not answer within ten seconds.
         """
         origin = rejected.verdict_origin
-        if origin is None or origin.topic != self._settings.topics.rejected:
-            return None
-        try:
-            verdict = Verdict.model_validate_json(await self.read(origin) or b"")
-        except ValidationError:
-            return None
-        return verdict if verdict.id == rejected.verdict_id else None
+        if origin is not None and origin.topic == self._settings.topics.rejected:
+            with contextlib.suppress(ValidationError):
+                verdict = Verdict.model_validate_json(await self.read(origin) or b"")
+                return verdict if verdict.id == rejected.verdict_id else None
+        return None
 
     async def read(self, origin: Origin) -> bytes | None:
         """The message at `origin`, empty if it has no value; None if it is gone.
@@ -151,8 +138,8 @@ class RecordLookup(Client):
                 if origin.offset not in kept:
                     kept = await self._fetch(place, origin.offset)
         except (TimeoutError, KafkaError, OSError) as error:
-            fault = f"no Kafka broker said what is at {_shown(origin)} ({type(error).__name__})"
-            raise BrokerUnavailable(fault) from error
+            at = _shown(origin)
+            raise BrokerUnavailable(f"no Kafka broker said what is at {at} ({type(error).__name__})") from error
         return kept.get(origin.offset)
 
     async def _fetch(self, place: TopicPartition, offset: int) -> dict[int, bytes]:
@@ -183,20 +170,11 @@ class RecordLookup(Client):
                 with contextlib.suppress(ValueError):
                     self._kept[place] = found
                 return found
-            if await _beyond(consumer, place, offset):
+            # None while the broker has not said it.
+            if (numbers := consumer.partitions_for_topic(place.topic)) is not None and (
+                place.partition not in numbers or offset >= (await consumer.end_offsets([place]))[place]
+            ):
                 return {}
-
-
-async def _beyond(consumer: Consumer, place: TopicPartition, offset: int) -> bool:
-    """True if the partition ends before `offset` or does not exist; false while the broker has not said so."""
-    partitions = consumer.partitions_for_topic(place.topic)
-    if partitions is None:
-        return False
-    return place.partition not in partitions or offset >= (await consumer.end_offsets([place]))[place]
-
-
-def _size(messages: dict[int, bytes]) -> int:
-    return sum(map(len, messages.values()))
 
 
 def _shown(origin: Origin) -> str:

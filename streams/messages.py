@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, TypeAlias
 
 from aiokafka import AIOKafkaProducer
@@ -51,6 +50,9 @@ REPLAYED_FROM = "assay-replayed-from"
 RECHECK = "assay-recheck"
 """Header of a record that is put onto its topic once more: the checker that alone is to check it."""
 
+ANSWERS = "assay-answers"
+"""Header of an answer: whose it is, and the topic, partition and offset of the message that it answers."""
+
 _HOLD_SECONDS = 300.0
 """A message on which its model fails while others are answered is held for this long at least, unless it says how long:
 the model may have been restarted several times meanwhile."""
@@ -81,8 +83,6 @@ class Incoming:
     """Number of attempts to process it, including this one."""
     since: float = field(default_factory=time.monotonic)
     """When it was begun, by the monotonic clock."""
-    given_back: bool = False
-    """True once its partition went to another worker: the next reader counts what becomes of it."""
 
     @property
     def recheck(self) -> str | None:
@@ -106,9 +106,12 @@ class Outgoing:
     """Partition; the key decides if absent."""
     on_delivered: Callable[[], None] | None = None
     """Called when the broker has acknowledged it."""
-    then: "Callable[[Origin | None], Outgoing] | None" = None
+    then: "Follow | None" = None
     """Builds the message to be published after it, from its position; None where the broker cannot say. Those
     messages are in the order of the ones that they follow."""
+
+
+Follow: TypeAlias = Callable[[Origin | None], Outgoing]
 
 
 class Hold(Exception):
@@ -155,6 +158,14 @@ it. They cost no task; the screen counts them."""
 def recheck_of(headers: Sequence[tuple[str, bytes]]) -> str | None:
     """The checker that `RECHECK` names."""
     return next((value.decode(errors="replace") for name, value in headers if name == RECHECK), None)
+
+
+def answering(message: Outgoing, name: str, incoming: Incoming) -> Outgoing:
+    """`message`, which with what follows it says that it is the answer of `name` to `incoming`."""
+    message.headers.append((ANSWERS, f"{name}/{incoming.topic}/{incoming.partition}/{incoming.offset}".encode()))
+    if (then := message.then) is not None:
+        message.then = lambda at: answering(then(at), name, incoming)
+    return message
 
 
 def subject_key(source: str, model: str) -> bytes:
@@ -253,8 +264,8 @@ class TooLarge(Exception):
     """The message exceeds what the broker or the producer takes."""
 
 
-_Acknowledgement: TypeAlias = asyncio.Future[Any]
-"""The broker's answer about one message: aiokafka's `RecordMetadata`, or a fault."""
+_Sent: TypeAlias = tuple[Outgoing, asyncio.Future[Any], "asyncio.Future[_Sent] | None"]
+"""A message on its way, aiokafka's answer, and the message that follows, once it is on its way itself."""
 
 
 class Publisher(Client):
@@ -263,9 +274,8 @@ class Publisher(Client):
     def __init__(self, settings: StreamSettings) -> None:
         self._settings = settings
         self._producer: AIOKafkaProducer | None = None
-        self._followers: deque[tuple[asyncio.Future[Outgoing | None], Callable[[Exception | None], None]]] = deque()
-        """Messages to be published after others that are on their way, in the order of these; of one that the broker
-        does not take, None."""
+        self._followed: deque[tuple[Follow, asyncio.Future[Any], asyncio.Future[_Sent]]] = deque()
+        """Messages on their way that another follows, in the order in which they were sent."""
         self._following: asyncio.Task[None] | None = None
 
     @property
@@ -278,7 +288,7 @@ class Publisher(Client):
     async def start(self) -> None:
         """Connect."""
         producer = AIOKafkaProducer(
-            **connection(self._settings.kafka, self._settings.kafka.producer),
+            **connection(self._settings.kafka, "producer"),
             acks="all",
             enable_idempotence=True,
             max_batch_size=_BATCH_BYTES,
@@ -299,88 +309,62 @@ class Publisher(Client):
         """Return when the broker has acknowledged `messages`, and what is to be published after them.
 
         Raises:
-            TooLarge: it exceeds what the broker or the producer takes.
-            StreamError: the broker did not take it within the request timeout (60 s).
+            TooLarge: a message exceeds what the broker takes.
+            StreamError: the broker did not take one.
         """
-        acknowledged: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
-        await self.send(messages, lambda fault: None if acknowledged.done() else acknowledged.set_result(fault))
-        if (fault := await acknowledged) is not None:
-            raise fault
+        await (await self.put(*messages))
 
-    async def send(self, messages: Sequence[Outgoing], ended: Callable[[Exception | None], None]) -> None:
-        """Return when `messages` are put behind those before them; it waits while too much is on its way.
+    async def put(self, *messages: Outgoing) -> Awaitable[None]:
+        """Queue `messages`, in order; the result is to be awaited, and returns or raises as `publish`."""
+        return self._acknowledged([await self._put(message) for message in messages])
 
-        Args:
-            messages: what is to be published.
-            ended: called when the broker has acknowledged all of them, and what is to be published after them, with
-                None; or, at the first that it does not take, with what `publish` raises. It is called once, and not if
-                this raises.
-        """
-        left = len(messages)
-
-        def answered(fault: Exception | None) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0 or (fault is not None and left > 0):
-                left = 0
-                ended(fault)
-
-        for message in messages:
-            following = None if message.then is None else asyncio.get_running_loop().create_future()
-            acknowledgement = await self._put(message)
-            acknowledgement.add_done_callback(partial(self._acknowledged, message, answered, following))
-            if following is not None:
-                self._followers.append((following, answered))
-                self._following = self._following or asyncio.create_task(self._follow())
-        if not messages:
-            ended(None)
-
-    async def _put(self, message: Outgoing) -> _Acknowledgement:
+    async def _put(self, message: Outgoing) -> _Sent:
         if self._producer is None:
             raise StreamError("the producer is not running")
+        loop = asyncio.get_running_loop()
         try:
-            acknowledgement: _Acknowledgement = await self._producer.send(
+            answer: asyncio.Future[Any] = await self._producer.send(
                 message.topic, message.value, message.key, message.partition, headers=message.headers
             )
         except KafkaError as error:
-            raise _fault(message, error) from error
-        return acknowledgement
+            answer = loop.create_future()
+            answer.set_exception(error)
+        if message.then is None:
+            return message, answer, None
+        followed: asyncio.Future[_Sent] = loop.create_future()
+        self._followed.append((message.then, answer, followed))
+        self._following = self._following or asyncio.create_task(self._follow())
+        return message, answer, followed
 
-    def _acknowledged(
-        self,
-        message: Outgoing,
-        answered: Callable[[Exception | None], None],
-        following: asyncio.Future[Outgoing | None] | None,
-        acknowledgement: _Acknowledgement,
-    ) -> None:
-        fault: Exception | None = None
-        then = None
-        try:
-            if acknowledgement.cancelled():
-                raise StreamError(f"given up on {message.topic}")
-            if (error := acknowledgement.exception()) is not None:
-                raise _fault(message, error)
+    async def _acknowledged(self, sent: Sequence[_Sent]) -> None:
+        for message, answer, followed in sent:
+            # Not awaited itself: that would cancel it together with who waits for it, and another may follow it.
+            await asyncio.wait([answer])
+            error = asyncio.CancelledError() if answer.cancelled() else answer.exception()
+            if isinstance(error, MessageSizeTooLargeError):
+                raise TooLarge(f"{len(message.value or b'')} bytes")
+            if error is not None:
+                raise StreamError(f"{type(error).__name__} on {message.topic}") from error
             if message.on_delivered is not None:
                 message.on_delivered()
-            if message.then is not None:
-                then = message.then(_position(acknowledgement.result()))
-        except Exception as error:  # noqa: BLE001
-            # Nobody awaits this; unsaid, it would leave the record unfinished for ever.
-            fault = error
-        if following is not None:
-            following.set_result(then)
-        if following is None or fault is not None:
-            answered(fault)
+            if followed is not None:
+                await self._acknowledged([await followed])
 
     async def _follow(self) -> None:
         """Send what follows, in the order of what it follows, whichever topic that is on."""
-        while self._followers:
-            following, answered = self._followers.popleft()
-            if (message := await following) is not None:
-                try:
-                    await self.send((message,), answered)
-                except Exception as error:  # noqa: BLE001 - as above
-                    answered(error)
+        while self._followed:
+            then, answer, followed = self._followed.popleft()
+            await asyncio.wait([answer])
+            if answer.cancelled() or answer.exception() is not None:
+                continue
+            try:
+                sent = await self._put(then(_position(answer.result())))
+            except Exception as error:  # noqa: BLE001 - who waits for it meets it
+                if not followed.done():
+                    followed.set_exception(error)
+            else:
+                if not followed.done():
+                    followed.set_result(sent)
         self._following = None
 
 
@@ -389,12 +373,6 @@ def _position(answer: Any) -> Origin | None:
     if answer.log_start_offset < 0:
         return None
     return Origin(topic=answer.topic, partition=answer.partition, offset=answer.offset)
-
-
-def _fault(message: Outgoing, error: BaseException) -> Exception:
-    if isinstance(error, MessageSizeTooLargeError):
-        return TooLarge(f"{len(message.value or b'')} bytes")
-    return StreamError(f"{type(error).__name__} on {message.topic}")
 
 
 def _reconnect_calmly(client: Any) -> None:

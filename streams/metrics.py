@@ -1,7 +1,6 @@
 """Prometheus metrics of the stream: records, verdicts, dead letters, intake."""
 
 from collections.abc import Callable, Collection, Iterable
-from functools import partial
 from typing import Final, Literal, TypeAlias, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -28,87 +27,58 @@ class StreamMetrics:
         self.currency = currency
         self._max_subjects = max_subjects
         self._subjects: set[tuple[str, str]] = set()
-        counter = partial(Counter, registry=registry)
-        gauge = partial(Gauge, registry=registry)
-        self.subjects_beyond = counter(
-            "assay_subjects_beyond_maximum",
-            "Events counted under `other`, as so many others had their own labels before",
-        )
-        subject = ["source", "model"]
-        self.records = counter("assay_records", "Records, each counted by one of its checkers alone", ["kind"])
-        self.checker_records = counter(
-            "assay_checker_records", "Records of kinds that the checker takes", ["checker", "kind"]
-        )
-        self.given_back = counter(
-            "assay_records_given_back",
-            "Records that were received and given back unanswered, as their partition went to another worker",
-            ["checker"],
-        )
-        self.skipped = counter("assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"])
-        self.misspelt = counter(
-            "assay_misspelt_fields",
-            "Unknown fields that are nearly one that the record lacks",
-            ["checker", "kind", "field"],
-        )
-        self.verdicts = counter("assay_verdicts", "Verdicts delivered", ["checker", "outcome", *subject])
-        self.rechecked = counter(
-            "assay_rechecked", "Verdicts that `assay recheck` asked for, which no rate counts", ["checker", "outcome"]
-        )
-        self.cascade = counter(
-            "assay_cascade_verdicts",
-            "Verdicts where a second judge may be asked, by the judge that decided",
-            ["checker", "judge"],
-        )
-        self.left_out = counter(
-            "assay_left_out",
-            "Records of the checker's kinds that it skipped: by a rule, by sampling or for want of budget",
-            ["checker", "reason", *subject],
-        )
-        self.left_out_invalid = counter(
-            "assay_left_out_invalid",
-            "Invalid records among those skipped by a rule or by sampling, of which 1 in 100 is read in full",
-            ["checker"],
-        )
-        self.calls = counter("assay_check_calls", "Requests that checks sent to models", ["checker"])
-        self.tokens = counter(
-            "assay_check_tokens",
-            "Tokens that models read (prompt) and wrote (completion) for checks",
-            ["checker", "direction"],
-        )
-        self.cost = counter("assay_check_cost", "Cost of checks", ["checker", "currency"])
-        self.cache_hits = counter(
-            "assay_check_cache_hits", "Questions of checks answered from the cache, without a model", ["checker"]
-        )
-        self.unclaimed_records = counter(
-            "assay_unclaimed_records", "Records whose kind no running checker takes", ["kind"]
-        )
+
+        def counter(name: str, said: str, *labels: str) -> Counter:
+            return Counter(name, said, labels, registry=registry)
+
+        def gauge(name: str, said: str, *labels: str) -> Gauge:
+            return Gauge(name, said, labels, registry=registry)
+
+        said = "Events counted under `other`, as so many others had their own labels before"
+        self.subjects_beyond = counter("assay_subjects_beyond_maximum", said)
+        self.records = counter("assay_records", "Records, each counted by one of its checkers alone", "kind")
+        said = "Records of kinds that the checker takes"
+        self.checker_records = counter("assay_checker_records", said, "checker", "kind")
+        said = "Records that were received and given back unanswered, as their partition went to another worker"
+        self.given_back = counter("assay_records_given_back", said, "checker")
+        self.skipped = counter("assay_skipped", "Records of kinds that the checker does not take", "checker", "kind")
+        said = "Unknown fields that are nearly one that the record lacks"
+        self.misspelt = counter("assay_misspelt_fields", said, "checker", "kind", "field")
+        self.verdicts = counter("assay_verdicts", "Verdicts delivered", "checker", "outcome", "source", "model")
+        said = "Verdicts that `assay recheck` asked for, which no rate counts"
+        self.rechecked = counter("assay_rechecked", said, "checker", "outcome")
+        said = "Verdicts where a second judge may be asked, by the judge that decided"
+        self.cascade = counter("assay_cascade_verdicts", said, "checker", "judge")
+        said = "Records of the checker's kinds that it skipped: by a rule, by sampling or for want of budget"
+        self.left_out = counter("assay_left_out", said, "checker", "reason", "source", "model")
+        said = "Invalid records among those skipped by a rule or by sampling, of which 1 in 100 is read in full"
+        self.left_out_invalid = counter("assay_left_out_invalid", said, "checker")
+        self.calls = counter("assay_check_calls", "Requests that checks sent to models", "checker")
+        said = "Tokens that models read (prompt) and wrote (completion) for checks"
+        self.tokens = counter("assay_check_tokens", said, "checker", "direction")
+        self.cost = counter("assay_check_cost", "Cost of checks", "checker", "currency")
+        said = "Questions of checks answered from the cache, without a model"
+        self.cache_hits = counter("assay_check_cache_hits", said, "checker")
+        said = "Records whose kind no running checker takes"
+        self.unclaimed_records = counter("assay_unclaimed_records", said, "kind")
         # Prometheus sees no increase in a series that begins at 1.
         for kind in RECORD_KINDS:
             self.unclaimed_records.labels(kind)
-        self.dead_letters = counter("assay_dead_letters", "Dead letters delivered", ["agent", "reason"])
-        self.seconds = Histogram(
-            "assay_check_duration_seconds",
-            "Time of one check, from its start to its verdict",
-            ["checker"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.last_verdict = gauge("assay_last_verdict_timestamp_seconds", "Unix time of the last verdict", ["checker"])
-        self.in_flight = gauge(
-            "assay_records_in_flight", "Records that are begun and not finished, held ones included", ["agent"]
-        )
-        self.held = gauge(
-            "assay_records_held", "Records that wait to be tried again, because a model or a target is away", ["agent"]
-        )
-        self.paused = gauge("assay_intake_paused", "1 while no new record is started, as a model is down", ["agent"])
+        self.dead_letters = counter("assay_dead_letters", "Dead letters delivered", "agent", "reason")
+        name, said = "assay_check_duration_seconds", "Time of one check, from its start to its verdict"
+        self.seconds = Histogram(name, said, ["checker"], buckets=_SECONDS, registry=registry)
+        self.last_verdict = gauge("assay_last_verdict_timestamp_seconds", "Unix time of the last verdict", "checker")
+        said = "Records that are begun and not finished, held ones included"
+        self.in_flight = gauge("assay_records_in_flight", said, "agent")
+        said = "Records that wait to be tried again, because a model or a target is away"
+        self.held = gauge("assay_records_held", said, "agent")
+        self.paused = gauge("assay_intake_paused", "1 while no new record is started, as a model is down", "agent")
         self.kafka_last_answer = gauge("assay_kafka_last_answer_timestamp_seconds", "Time of a broker's last answer")
-        self.arriving = gauge(
-            "assay_records_arriving_per_second", "Records that come to this worker's partitions, in a minute", ["agent"]
-        )
-        self.finished = gauge(
-            "assay_records_finished_per_second", "Records of them that were finished, in a minute", ["agent"]
-        )
-        self.lag = gauge("assay_consumer_lag_records", "Unfinished records of this worker's partitions", ["agent"])
+        said = "Records that come to this worker's partitions, in a minute"
+        self.arriving = gauge("assay_records_arriving_per_second", said, "agent")
+        said = "Records of them that were finished, in a minute"
+        self.finished = gauge("assay_records_finished_per_second", said, "agent")
+        self.lag = gauge("assay_consumer_lag_records", "Unfinished records of this worker's partitions", "agent")
 
     def watch(
         self, agent: str, *, in_flight: Callable[[], int], held: Callable[[], int], paused: Callable[[], bool]
@@ -126,7 +96,6 @@ class StreamMetrics:
         return CheckerMetrics(self, name, counts)
 
     def unclaimed(self, kind: str) -> None:
-        """Count a verdict on a record that no checker takes."""
         self.unclaimed_records.labels(kind).inc()
 
     def subject(self, source: str, model: str, number: int = 1) -> tuple[str, str]:
@@ -147,7 +116,6 @@ class CheckerMetrics:
     """The metrics of one checker."""
 
     def __init__(self, metrics: StreamMetrics, checker: str, counts: Collection[str] = ()) -> None:
-        """`counts` are the kinds of which it counts the records for all checkers."""
         self._metrics = metrics
         self._checker = checker
         self._counts = counts
@@ -173,11 +141,9 @@ class CheckerMetrics:
             self._metrics.misspelt.labels(self._checker, kind, field).inc()
 
     def give_back(self) -> None:
-        """Count a record that was received and comes again, here or elsewhere."""
         self._metrics.given_back.labels(self._checker).inc()
 
     def skip(self, kind: str, number: int = 1) -> None:
-        """Count records of a kind that the checker does not take."""
         self._metrics.skipped.labels(self._checker, kind).inc(number)
 
     def left_out(self, reason: LeftOut, source: str, model: str, number: int = 1) -> None:
@@ -186,7 +152,6 @@ class CheckerMetrics:
         self._metrics.left_out.labels(self._checker, reason, *subject).inc(number)
 
     def invalid_left_out(self) -> None:
-        """Count a skipped record that was read all the same, and is invalid."""
         self._metrics.left_out_invalid.labels(self._checker).inc()
 
     def checked(self, seconds: float) -> None:

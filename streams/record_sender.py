@@ -1,10 +1,9 @@
 """Putting records onto the outputs topic: those of a file, and those of the past for one checker."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from datetime import datetime
-from functools import partial
 from typing import Any, TypeAlias
 
 from schemas import Envelope, Unreadable, read_record
@@ -47,35 +46,27 @@ async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[in
 
     `refuse` is called about each that is too long for it.
     """
-    sent = 0
-    faults: list[Exception] = []
-    under_way = asyncio.Semaphore(_UNDER_WAY)
+    count, under_way = 0, asyncio.Semaphore(_UNDER_WAY)
 
-    def answered(number: int, fault: Exception | None) -> None:
-        nonlocal sent
-        under_way.release()
-        if isinstance(fault, TooLarge):
+    async def wait(number: int, acknowledged: Awaitable[None]) -> None:
+        nonlocal count
+        try:
+            await acknowledged
+            count += 1
+        except TooLarge as fault:
             refuse(number, f"oversized: {fault}; the broker takes less")
-        elif fault is not None:
-            faults.append(fault)
-        else:
-            sent += 1
+        finally:
+            under_way.release()
 
-    async with Publisher(settings).running() as publisher:
-        async for number, message in messages:
-            await under_way.acquire()
-            if faults:
-                break
-            # One after the other: in the order of the file.
-            try:
-                await publisher.send((message,), partial(answered, number))
-            except TooLarge as fault:
-                answered(number, fault)
-        for _ in range(_UNDER_WAY if not faults else 0):
-            await under_way.acquire()
-    if faults:
-        raise faults[0]
-    return sent
+    try:
+        async with Publisher(settings).running() as publisher, asyncio.TaskGroup() as group:
+            async for number, message in messages:
+                await under_way.acquire()
+                # One after the other: in the order of the file.
+                group.create_task(wait(number, await publisher.put(message)))
+    except BaseExceptionGroup as faults:
+        raise faults.exceptions[0] from None
+    return count
 
 
 async def past_records(

@@ -3,8 +3,8 @@
 import base64
 import hashlib
 from collections.abc import AsyncIterator, Collection, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import structlog
 from pydantic import ValidationError
@@ -24,8 +24,7 @@ Status = Literal["replayed", "replayed_before", "unreadable", "payload_lost", "t
 """`unreadable`: what made it a dead letter is its bytes, which a replay cannot change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(NamedTuple):
     """The result of replaying one dead letter."""
 
     letter: DeadLetter
@@ -35,22 +34,16 @@ class Replayed:
 
 
 async def read_dead_letters(
-    settings: StreamSettings,
-    *,
-    reasons: Collection[DeadLetterReason] = (),
-    ids: Collection[str] = (),
+    settings: StreamSettings, *, reasons: Collection[DeadLetterReason] = (), ids: Collection[str] = ()
 ) -> AsyncIterator[tuple[DeadLetter, bool]]:
     """The dead letters on their topic now, each once, and whether each was replayed before.
 
-    Bounded: what arrives meanwhile is skipped. Only the id of each letter is kept in memory.
-
-    Args:
-        settings: of Kafka and topics.
-        reasons: only these; all where empty.
-        ids: only these; all where empty.
+    Only those with these `reasons` and `ids`, if any are given. Only the id of each letter is kept in memory.
     """
-    replayed = await _replayed_before(settings)
-    seen: set[str] = set()
+    seen, replayed = set[str](), set[str]()
+    async for message in read_topic(settings.kafka, settings.topics.dead_letter):
+        if message.value is None:
+            replayed.update(value.decode() for name, value in message.headers if name == _MARK)
     async for message in read_topic(settings.kafka, settings.topics.dead_letter):
         if message.value is None:
             continue
@@ -71,40 +64,37 @@ async def replay(
     *,
     reasons: Collection[DeadLetterReason] = (),
     ids: Collection[str] = (),
-    repaired: Mapping[str, bytes] | None = None,
+    repaired: Mapping[str, bytes] = MappingProxyType({}),
 ) -> AsyncIterator[Replayed]:
     """Put dead letters back onto the topics they came from; what became of each, one by one.
 
-    A letter is replayed once: a note next to it says so, and a second call skips it. The message carries the
-    letter's id in the header `assay-replayed-from`. Ended between the two, a replay may repeat one message, whose
-    verdict then has the same id. A message that would be unreadable again is skipped.
-
-    Args:
-        settings: of Kafka and topics.
-        reasons: only letters of these; all where empty.
-        ids: only these letters; all where empty.
-        repaired: the payload to send instead, by the letter's id.
+    A letter is replayed once: a note next to it says so, and a second call skips it. Ended between the two, a replay
+    may repeat one message, whose verdict then has the same id. A message that would be unreadable again is skipped.
+    `repaired`: the payload to send instead, by the letter's id; the others as in `read_dead_letters`.
 
     Raises:
-        StreamError: no broker answered, there is no topic of dead letters, or the broker stopped answering; what was
-            yielded is done.
+        StreamError: no broker answered, or there is no topic of dead letters; what was yielded is done.
     """
-    repaired = repaired or {}
     async with Publisher(settings).running() as publisher:
         async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
+            payload = None if before else repaired.get(letter.id) or await _original(settings, letter)
             if before:
                 yield Replayed(letter, "replayed_before")
-                continue
-            payload = repaired.get(letter.id)
-            if payload is None:
-                payload = await _original(settings, letter) if letter.truncated else letter.payload
-            if payload is None:
+            elif payload is None:
                 at = f"{letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
                 yield Replayed(letter, "payload_lost", f"only its beginning was kept, and {at} no longer holds it")
             elif letter.id not in repaired and _is_unreadable(settings, letter, payload):
                 yield Replayed(letter, "unreadable")
             else:
-                yield await _put_back(settings, publisher, letter, payload)
+                mark = letter.id.encode()
+                key = None if letter.key_base64 is None else base64.b64decode(letter.key_base64)
+                try:
+                    await publisher.publish(Outgoing(letter.origin.topic, key, payload, [(REPLAYED_FROM, mark)]))
+                except TooLarge as error:
+                    yield Replayed(letter, "too_large", f"{error}; the producer takes less")
+                    continue
+                await publisher.publish(Outgoing(settings.topics.dead_letter, mark, None, [(_MARK, mark)]))
+                yield Replayed(letter, "replayed")
 
 
 def _is_unreadable(settings: StreamSettings, letter: DeadLetter, payload: bytes) -> bool:
@@ -117,27 +107,9 @@ def _is_unreadable(settings: StreamSettings, letter: DeadLetter, payload: bytes)
     return False
 
 
-async def _put_back(settings: StreamSettings, publisher: Publisher, letter: DeadLetter, payload: bytes) -> Replayed:
-    mark = letter.id.encode()
-    key = None if letter.key_base64 is None else base64.b64decode(letter.key_base64)
-    message = Outgoing(letter.origin.topic, key, payload, [(REPLAYED_FROM, mark)])
-    try:
-        await publisher.publish(message)
-    except TooLarge as error:
-        return Replayed(letter, "too_large", f"{error}; the producer takes less")
-    await publisher.publish(Outgoing(settings.topics.dead_letter, mark, None, [(_MARK, mark)]))
-    return Replayed(letter, "replayed")
-
-
-async def _replayed_before(settings: StreamSettings) -> set[str]:
-    found: set[str] = set()
-    async for message in read_topic(settings.kafka, settings.topics.dead_letter):
-        if message.value is None:
-            found.update(value.decode() for name, value in message.headers if name == _MARK)
-    return found
-
-
 async def _original(settings: StreamSettings, letter: DeadLetter) -> bytes | None:
+    if not letter.truncated:
+        return letter.payload
     async with RecordLookup(settings).running() as lookup:
         payload = await lookup.read(letter.origin)
     same = payload is not None and hashlib.sha256(payload).hexdigest() == letter.payload_sha256

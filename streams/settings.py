@@ -17,9 +17,7 @@ from pydantic import (
 )
 
 MAX_KEPT_BYTES = 700_000
-"""The longest payload a dead letter can carry: base64 makes 933,336 of it, and with up to 20 kB of detail, key and
-names around it the message stays below the 1,000,012 bytes of a record batch that a broker takes by default."""
-
+"""The longest payload of a dead letter: base64 makes 933,336 of it, and a broker takes 1,000,012 bytes by default."""
 
 Property = str | int | bool
 _TEXT, _NUMBER, _SWITCH = TypeAdapter(str), TypeAdapter(int), TypeAdapter(bool)
@@ -84,7 +82,19 @@ class KafkaSettings(SettingsSection):
     @field_validator("properties", mode="before")
     @classmethod
     def _known_properties(cls, value: object) -> object:
-        return {"isolation_level": "read_committed"} | _read(value) if isinstance(value, Mapping) else value
+        """By aiokafka's names; an error names the one that cannot be set, and what is allowed."""
+        if not isinstance(value, Mapping):
+            return value
+        read: dict[str, Property] = {"isolation_level": "read_committed"}
+        for key, given in value.items():
+            if (name := str(key).replace(".", "_")) not in _PROPERTIES:
+                allowed = ", ".join(one.replace("_", ".") for one in _PROPERTIES)
+                raise ValueError(f"{key!r} cannot be set here; allowed are {allowed}, in quotation marks")
+            try:
+                read[name] = _PROPERTIES[name][0].validate_python(given)
+            except ValidationError as error:
+                raise ValueError(f"{key!r} is {given!r}: {error.errors()[0]['msg']}") from None
+        return read
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -121,42 +131,14 @@ class KafkaSettings(SettingsSection):
     def servers(self) -> list[str]:
         return [server.strip() for server in self.bootstrap_servers.split(",")]
 
-    @property
-    def consumer(self) -> dict[str, Property]:
-        """Properties of every consumer."""
-        return self._of("consumer")
-
-    @property
-    def producer(self) -> dict[str, Property]:
-        """Properties of every producer."""
-        return self._of("producer")
+    def properties_of(self, clients: Literal["consumer", "producer"]) -> dict[str, Property]:
+        """Properties of each of these clients."""
+        return {name: each for name, each in self.properties.items() if _PROPERTIES[name][1] in ("all", clients)}
 
     @property
     def session_seconds(self) -> float:
         """The time without a heartbeat after which a group gives a member's partitions to others."""
         return int(self.properties.get("session_timeout_ms", 10_000)) / 1000
-
-    def _of(self, clients: str) -> dict[str, Property]:
-        return {name: each for name, each in self.properties.items() if _PROPERTIES[name][1] in ("all", clients)}
-
-
-def _read(value: Mapping[Any, Any], before: str = "") -> dict[str, Property]:
-    """Client properties by aiokafka's names; ValueError names one that cannot be set, and what is allowed."""
-    read: dict[str, Property] = {}
-    for key, each in value.items():
-        name = f"{before}{key}".replace(".", "_")
-        if isinstance(each, Mapping):
-            # TOML takes an unquoted name with dots for tables within each other.
-            read |= _read(each, f"{before}{key}.")
-        elif name not in _PROPERTIES:
-            allowed = ", ".join(one.replace("_", ".") for one in _PROPERTIES)
-            raise ValueError(f"{before + key!r} cannot be set here; allowed are {allowed}")
-        else:
-            try:
-                read[name] = _PROPERTIES[name][0].validate_python(each)
-            except ValidationError as error:
-                raise ValueError(f"{before + key!r} is {each!r}: {error.errors()[0]['msg']}") from None
-    return read
 
 
 Days = Annotated[float, Field(gt=0, le=36_500)] | Literal["forever"]

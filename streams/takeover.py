@@ -8,12 +8,11 @@ What a topic holds may be weeks of traffic, and each record costs a judge's call
 judges what is there. A checker that is added later begins with what comes, and `assay recheck` gives it the past.
 """
 
-import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import structlog
 from aiokafka.admin import AIOKafkaAdminClient
@@ -23,16 +22,14 @@ from faust.types import TP
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_fixed
 
 from schemas import Origin
-from streams.clients import Consumer, admin
-from streams.connection import connection, start
+from streams.clients import admin, single_consumer
+from streams.connection import start
 from streams.errors import StreamError
-from streams.messages import Incoming, Outgoing
+from streams.faust_app import Commit
+from streams.messages import ANSWERS, Outgoing
 from streams.settings import KafkaSettings, StreamSettings
 from streams.topic_reader import read_topic
 from streams.topics import partitions_of
-
-ANSWERS = "assay-answers"
-"""Header of an answer: whose it is, and the topic, partition and offset of the message that it answers."""
 
 _CLOCKS = timedelta(seconds=5)
 """Answers are stamped by another machine's clock than the commit may be, and those of machines that keep time differ
@@ -43,34 +40,7 @@ _PAUSE_SECONDS = 0.5
 """A cluster makes the topic of its groups when it is first asked about one, and a coordinator that is gone is replaced,
 within seconds."""
 
-_NOTE = re.compile(r"answers since (\d{1,12}\.\d{3})(?:, begun at (\d{1,19})|(, at the first start))?")
-
 _log = structlog.get_logger(__name__)
-
-
-class Commit(NamedTuple):
-    """A group's commit in a partition, with what is noted next to the offset."""
-
-    offset: int
-    since: float | None = None
-    """Since when, by Unix time, messages from there on may have been answered. None where it was someone else who has
-    set the offset: they are to be answered again."""
-    begun: int = 0
-    """The offset that the group began at: what is before it was never to be checked."""
-    is_first_start: bool = False
-    """True in a deployment's first commits, before any record was worked off."""
-
-    @property
-    def noted(self) -> OffsetAndMetadata:
-        """As the group keeps it."""
-        end = ", at the first start" if self.is_first_start else f", begun at {self.begun}" if self.begun else ""
-        return OffsetAndMetadata(self.offset, f"answers since {self.since or 0:.3f}{end}")
-
-    @classmethod
-    def read(cls, at: OffsetAndMetadata) -> "Commit":
-        if (note := _NOTE.fullmatch(at.metadata)) is None:
-            return cls(at.offset)
-        return cls(at.offset, float(note[1]), int(note[2] or 0), note[3] is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +59,6 @@ class Takeover:
     restore: Callable[[Mapping[TP, Commit]], Awaitable[None]] | None = None
     """Called with the commits first."""
 
-    def mark(self, message: Outgoing, incoming: Incoming) -> Outgoing:
-        """Name in `message`, and in what follows it, the message that it answers."""
-        place = f"{self.name}/{incoming.topic}/{incoming.partition}/{incoming.offset}"
-        return _marked(message, place.encode())
-
     async def read(self, committed: Mapping[TP, Commit]) -> dict[tuple[TP, int], Outgoing | None]:
         """What is answered from the committed offsets on, by partition and offset; and what is still to follow it."""
         if self.restore is not None:
@@ -109,35 +74,21 @@ class Takeover:
         found: dict[tuple[TP, int], Outgoing | None] = {}
         async for message in read_topic(self.settings.kafka, *self.answers, since=since):
             if (place := self._answered(message, noted)) is not None:
-                found[place] = None if place in followed else self._what_follows(message)
+                at = Origin(topic=message.topic, partition=message.partition, offset=message.offset)
+                found[place] = None if place in followed else self.follow_up(message.value, at)
         seconds = round(time.monotonic() - begun, 3)
         _log.info("answers read", checker=self.name, partitions=len(noted), answered=len(found), seconds=seconds)
         return found
 
     def _answered(self, message: Any, committed: Mapping[TP, Commit]) -> tuple[TP, int] | None:
         """The partition and offset that `message` answers, if it does so for this group beyond what is committed."""
-        name, topic, partition, offset = (_mark_of(message) or b"///").decode(errors="replace").rsplit("/", 3)
+        answers = next((value for key, value in message.headers if key == ANSWERS), b"///")
+        name, topic, partition, offset = answers.decode(errors="replace").rsplit("/", 3)
         if name != self.name or topic != self.topic or not (partition.isdecimal() and offset.isdecimal()):
             return None
         place = TP(topic, int(partition))
         at = committed.get(place)
         return None if at is None or int(offset) < at.offset else (place, int(offset))
-
-    def _what_follows(self, message: Any) -> Outgoing | None:
-        at = Origin(topic=message.topic, partition=message.partition, offset=message.offset)
-        follow_up = self.follow_up(message.value, at)
-        return follow_up and _marked(follow_up, _mark_of(message) or b"")
-
-
-def _marked(message: Outgoing, place: bytes) -> Outgoing:
-    message.headers.append((ANSWERS, place))
-    if (then := message.then) is not None:
-        message.then = lambda at: _marked(then(at), place)
-    return message
-
-
-def _mark_of(message: Any) -> bytes | None:
-    return next((value for key, value in message.headers if key == ANSWERS), None)
 
 
 async def commits(kafka: KafkaSettings, topic: str, groups: Collection[str]) -> dict[str, dict[int, Commit]]:
@@ -187,7 +138,7 @@ async def commit_starting_offsets(settings: StreamSettings, checkers: Collection
 
 async def _commit(settings: StreamSettings, group: str, *, at_end: bool) -> None:
     kafka, topic = settings.kafka, settings.topics.outputs
-    consumer = Consumer(**connection(kafka, kafka.consumer), group_id=group, enable_auto_commit=False)
+    consumer = single_consumer(kafka, group_id=group)
     await start(consumer, kafka)
     try:
         places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]

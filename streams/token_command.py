@@ -9,7 +9,6 @@ import subprocess
 import threading
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Mapping
 from contextlib import suppress
 
 import orjson
@@ -39,15 +38,15 @@ class TokenCommandFailed(KafkaError):  # type: ignore[misc]  # aiokafka is untyp
     retriable = True
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        return f"{self.args[0]}; see kafka.sasl_token_command"
 
 
 class TokenCommand(AbstractTokenProvider):  # type: ignore[misc]  # aiokafka is untyped
     """Keeps a token for most of its life. For clients on any thread and event loop."""
 
-    def __init__(self, command: tuple[str, ...], extensions: Mapping[str, str]) -> None:
+    def __init__(self, command: tuple[str, ...], extensions: tuple[tuple[str, str], ...] = ()) -> None:
         self._command = command
-        self._extensions = extensions
+        self._extensions = dict(extensions)
         self._lock = threading.Lock()
         self._kept: str | TokenCommandFailed | None = None
         self._until = 0.0
@@ -60,48 +59,47 @@ class TokenCommand(AbstractTokenProvider):  # type: ignore[misc]  # aiokafka is 
         """
         return await asyncio.to_thread(self._token)
 
-    def extensions(self) -> Mapping[str, str]:
+    def extensions(self) -> dict[str, str]:
         return self._extensions
 
     def _token(self) -> str:
         with self._lock:
             if self._kept is None or time.monotonic() >= self._until:
                 try:
-                    token, seconds = _read(self._run())
-                    self._kept, self._until = token, time.monotonic() + seconds * _USED_SHARE
+                    self._kept, seconds = _read(self._run())
+                    seconds *= _USED_SHARE
                 except TokenCommandFailed as error:
-                    self._kept, self._until = error, time.monotonic() + _PAUSE_SECONDS
+                    self._kept, seconds = error, _PAUSE_SECONDS
+                self._until = time.monotonic() + seconds
             if isinstance(self._kept, TokenCommandFailed):
                 raise TokenCommandFailed(*self._kept.args)
             return self._kept
 
     def _run(self) -> bytes:
+        name, pipe = self._command[0], subprocess.PIPE
         try:
             process = subprocess.Popen(  # noqa: S603 - the operator's own command, without a shell
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
+                self._command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, start_new_session=True
             )
         except OSError as error:
-            raise _failed(f"{self._command[0]} cannot be run: {error.strerror}") from None
+            raise TokenCommandFailed(f"{name} cannot be run: {error.strerror}") from None
         with process:
             try:
                 printed, said = process.communicate(timeout=_COMMAND_SECONDS)
             except subprocess.TimeoutExpired:
                 # With what it started: its children hold the pipes open.
                 os.killpg(process.pid, signal.SIGKILL)
-                raise _failed(f"{self._command[0]} did not end within {_COMMAND_SECONDS:g} s") from None
+                raise TokenCommandFailed(f"{name} did not end within {_COMMAND_SECONDS:g} s") from None
         if process.returncode != 0:
-            raise _failed(f"{self._command[0]} ended with status {process.returncode}{_last_line(said)}")
+            # Its last words, without what could be a secret.
+            last = _LIKE_A_SECRET.sub("…", said.decode(errors="replace").strip().rpartition("\n")[2])
+            shown = "".join(sign for sign in last if sign.isprintable())[:_LONGEST_SAID]
+            raise TokenCommandFailed(f"{name} ended with status {process.returncode}{shown and f': {shown}'}")
         return printed
 
 
-@functools.cache
-def token_command(command: tuple[str, ...], extensions: tuple[tuple[str, str], ...]) -> TokenCommand:
-    """The one that all clients of this process share."""
-    return TokenCommand(command, dict(extensions))
+token_command = functools.cache(TokenCommand)
+"""The one that all clients of this process share."""
 
 
 def _read(printed: bytes) -> tuple[str, float]:
@@ -115,7 +113,7 @@ def _read(printed: bytes) -> tuple[str, float]:
     except (ValueError, TypeError, KeyError):
         token = ""
     if not _VISIBLE.fullmatch(token):
-        raise _failed(
+        raise TokenCommandFailed(
             "the command printed no token; it prints the token alone on one line, or JSON as token endpoints answer: "
             '{"access_token": …, "expires_in": SECONDS}'
         )
@@ -124,16 +122,5 @@ def _read(printed: bytes) -> tuple[str, float]:
         with suppress(ValueError, TypeError, KeyError, IndexError):
             seconds = float(orjson.loads(urlsafe_b64decode(token.split(".")[1] + "=="))["exp"]) - time.time()
     if seconds is not None and seconds <= 0:
-        raise _failed("the command printed a token that has expired; is this machine's clock right?")
+        raise TokenCommandFailed("the command printed a token that has expired; is this machine's clock right?")
     return token, _UNTOLD_SECONDS if seconds is None else seconds
-
-
-def _last_line(said: bytes) -> str:
-    """The last words of a failing command, without what could be a secret."""
-    last = said.decode(errors="replace").strip().rpartition("\n")[2]
-    shown = "".join(sign for sign in _LIKE_A_SECRET.sub("…", last) if sign.isprintable())[:_LONGEST_SAID]
-    return f": {shown}" if shown else ""
-
-
-def _failed(why: str) -> TokenCommandFailed:
-    return TokenCommandFailed(f"{why}; see kafka.sasl_token_command")

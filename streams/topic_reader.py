@@ -4,16 +4,16 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import TopicPartition
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
 
 from schemas.base import Wire
-from streams.clients import REQUEST_TIMEOUT_SECONDS, reader
+from streams.clients import REQUEST_TIMEOUT_SECONDS, Consumer, reader
 from streams.connection import BrokerWatch, Report
 from streams.errors import BrokerUnavailable
 from streams.settings import KafkaSettings
@@ -24,9 +24,6 @@ _BATCH = 100
 
 _FETCH_MILLISECONDS = 1000
 """A broker answers within 100 ms, also where there is nothing; what takes longer shows in the silence."""
-
-_SILENCE_SECONDS = REQUEST_TIMEOUT_SECONDS
-"""So long a broker that restarts is waited for before the reading is given up."""
 
 _REMEMBERED = 100_000
 """Ids of messages shown, so that repeats are not: they follow within seconds, or within a restart's backlog."""
@@ -42,7 +39,7 @@ async def read_topic(
     follow: bool = False,
     report: Report | None = None,
 ) -> AsyncGenerator[Any, None]:
-    """The messages of `topics` from their beginning to where they ended at the time of the call.
+    """The messages of `topics` (`ConsumerRecord`) from their beginning to where they ended at the time of the call.
 
     Those of one partition come in their order, and the partitions are merged by the messages' timestamps.
 
@@ -54,28 +51,20 @@ async def read_topic(
         follow: afterwards go on with what arrives, without end.
         report: called meanwhile when no broker answers, and when one does again; the reading goes on.
 
-    Yields:
-        aiokafka's `ConsumerRecord`.
-
     Raises:
         BrokerUnavailable: no broker answered, or none did for a minute while there was more to read.
         StreamError: a topic is missing; it names the command that creates it.
     """
-    partitions = [TopicPartition(topic, number) for topic in topics for number in await partitions_of(kafka, topic)]
-    partitions = [place for place in partitions if numbers is None or place.partition in numbers]
-    async with reader(kafka) as consumer:
-        consumer.assign(partitions)
-        begins = await consumer.beginning_offsets(partitions)
-        ends = await consumer.end_offsets(partitions)
+    async with _reading(kafka, topics, numbers) as (consumer, begins, ends):
         if since is not None:
-            begins |= await _first_since(consumer, ends, since)
-        for place in partitions:
+            begins.update(await _first_since(consumer, ends, since))
+        for place in ends:
             consumer.seek(place, begins[place])
         async for message in _merged(consumer, ends, kafka):
             yield message
         if not follow:
             return
-        for place in partitions:
+        for place in ends:
             consumer.resume(place)
             consumer.seek(place, ends[place])
         watching = report and asyncio.create_task(BrokerWatch(kafka, report).run(consumer.client))
@@ -89,25 +78,33 @@ async def read_topic(
                 watching.cancel()
 
 
-async def kept_since(kafka: KafkaSettings, *topics: str) -> datetime | None:
-    """The time before which messages of one of these topics are deleted already; None if none is."""
+@asynccontextmanager
+async def _reading(
+    kafka: KafkaSettings, topics: Collection[str], numbers: Collection[int] | None = None
+) -> AsyncIterator[tuple[Consumer, dict[TopicPartition, int], dict[TopicPartition, int]]]:
+    """A consumer of these partitions, their first offsets, and those behind their last messages."""
     partitions = [TopicPartition(topic, number) for topic in topics for number in await partitions_of(kafka, topic)]
-    latest: datetime | None = None
+    partitions = [place for place in partitions if numbers is None or place.partition in numbers]
     async with reader(kafka) as consumer:
         consumer.assign(partitions)
-        begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
-        for place in partitions:
-            if not 0 < begins[place] < ends[place]:
-                continue
-            consumer.seek(place, begins[place])
-            for message in (await _following(consumer, place, ends[place], kafka))[:1]:
-                first = datetime.fromtimestamp(message.timestamp / 1000, UTC)
-                latest = max(first, latest or first)
+        yield consumer, await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+
+
+async def kept_since(kafka: KafkaSettings, *topics: str) -> datetime | None:
+    """The time before which messages of one of these topics are deleted already; None if none is."""
+    latest: datetime | None = None
+    async with _reading(kafka, topics) as (consumer, begins, ends):
+        for place, begin in begins.items():
+            if 0 < begin < ends[place]:
+                consumer.seek(place, begin)
+                for message in (await _following(consumer, place, ends[place], kafka))[:1]:
+                    first = datetime.fromtimestamp(message.timestamp / 1000, UTC)
+                    latest = max(first, latest or first)
     return latest
 
 
 async def _first_since(
-    consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int], since: datetime
+    consumer: Consumer, ends: Mapping[TopicPartition, int], since: datetime
 ) -> dict[TopicPartition, int]:
     found = await consumer.offsets_for_times(dict.fromkeys(ends, int(since.timestamp() * 1000)))
     first: dict[TopicPartition, int] = {place: at.offset for place, at in found.items() if at is not None}
@@ -118,9 +115,7 @@ async def _first_since(
     return first
 
 
-async def _merged(
-    consumer: AIOKafkaConsumer, ends: dict[TopicPartition, int], kafka: KafkaSettings
-) -> AsyncIterator[Any]:
+async def _merged(consumer: Consumer, ends: dict[TopicPartition, int], kafka: KafkaSettings) -> AsyncIterator[Any]:
     waiting: dict[TopicPartition, deque[Any]] = {place: deque() for place in ends}
     while waiting:
         for place in [place for place, queue in waiting.items() if not queue]:
@@ -134,7 +129,7 @@ async def _merged(
             yield waiting[oldest].popleft()
 
 
-async def _following(consumer: AIOKafkaConsumer, place: TopicPartition, end: int, kafka: KafkaSettings) -> list[Any]:
+async def _following(consumer: Consumer, place: TopicPartition, end: int, kafka: KafkaSettings) -> list[Any]:
     """The next messages of one partition before `end`; empty if there are no more."""
     heard = time.monotonic()
     while await consumer.position(place) < end:
@@ -142,7 +137,8 @@ async def _following(consumer: AIOKafkaConsumer, place: TopicPartition, end: int
         messages = [message for message in batch if message.offset < end]
         if messages:
             return messages
-        if time.monotonic() - heard > _SILENCE_SECONDS:
+        # A broker that restarts is waited for.
+        if time.monotonic() - heard > REQUEST_TIMEOUT_SECONDS:
             raise BrokerUnavailable(
                 f"the Kafka broker at {kafka.bootstrap_servers} stopped answering while {place.topic} was read"
             )

@@ -1,10 +1,9 @@
 """Topics: created by command, and checked before anything reads them."""
 
 import asyncio
-from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin import NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import IncompatibleBrokerVersion, KafkaError, TopicAlreadyExistsError, for_code
 
@@ -31,18 +30,14 @@ FOREVER = -1
 
 _LOOK_AGAIN_SECONDS = 0.05
 _LOOKS = 1200
-"""New topics reach a broker's metadata within milliseconds, on a busy machine within seconds: a minute is for ever."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(NamedTuple):
     """For how long a topic keeps messages, in milliseconds; `FOREVER` without an end."""
 
-    compacted: bool
-    """Only the last message of each key is kept, and that for ever."""
+    compacted: bool  # Only the last message of each key is kept, and that for ever.
     present: int
-    wanted: int | None
-    """The configured one; None: as the brokers say."""
+    wanted: int | None  # The configured one; None: as the brokers say.
 
     @property
     def differs(self) -> bool:
@@ -51,17 +46,15 @@ class Retention:
 
 def _configs(topic: str, topics: TopicSettings) -> dict[str, str]:
     # A broker's own default would let a message be written that the next failure loses.
-    in_sync = {"min.insync.replicas": str(topics.in_sync)}
+    configs = {"min.insync.replicas": str(topics.in_sync)}
     if topic in topics.compacted:
-        return in_sync | _COMPACTED
-    retention = _wanted(topic, topics)
-    if retention is None:
-        return in_sync
-    if retention == FOREVER:
-        return in_sync | {"retention.ms": str(FOREVER)}
-    # A segment is deleted as a whole, once its last message is old enough.
-    segment = min(_LONGEST_SEGMENT, max(_SHORTEST_SEGMENT, retention // 4))
-    return in_sync | {"retention.ms": str(retention), "segment.ms": str(segment)}
+        return configs | _COMPACTED
+    if (retention := _wanted(topic, topics)) is not None:
+        configs["retention.ms"] = str(retention)
+        if retention != FOREVER:
+            # A segment is deleted as a whole, once its last message is old enough.
+            configs["segment.ms"] = str(min(_LONGEST_SEGMENT, max(_SHORTEST_SEGMENT, retention // 4)))
+    return configs
 
 
 def _wanted(topic: str, topics: TopicSettings) -> int | None:
@@ -94,8 +87,12 @@ async def create_topics(settings: StreamSettings) -> list[str]:
             elif code != TopicAlreadyExistsError.errno:
                 why = next((str(each) for each in detail if each), for_code(code).__name__)
                 raise StreamError(f"topic {topic} could not be created: {why}")
-        await _wait_until_listed(client, wanted)
-        return created
+        # A broker acknowledges new topics a moment before it lists them; the next reader must find them.
+        for _ in range(_LOOKS):
+            if set(wanted) <= set(await client.list_topics()):
+                return created
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+    raise StreamError(f"topics {', '.join(wanted)} were created, and the broker still does not list them all")
 
 
 async def retentions(settings: StreamSettings) -> dict[str, Retention]:
@@ -113,15 +110,6 @@ async def retentions(settings: StreamSettings) -> dict[str, Retention]:
             present, compacted = int(configs["retention.ms"]), "compact" in configs["cleanup.policy"]
             found[topic] = Retention(compacted=compacted, present=present, wanted=_wanted(topic, topics))
     return found
-
-
-async def _wait_until_listed(client: AIOKafkaAdminClient, topics: Collection[str]) -> None:
-    """A broker acknowledges new topics a moment before it lists them; the next reader must find them."""
-    for _ in range(_LOOKS):
-        if set(topics) <= set(await client.list_topics()):
-            return
-        await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-    raise StreamError(f"topics {', '.join(topics)} were created, and the broker still does not list them all")
 
 
 async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:

@@ -1,7 +1,7 @@
 """The messages to a model and from it, read from the attributes of its call."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -13,15 +13,7 @@ from schemas.records import Tool, has_failed
 from streams.otlp.names import TOOL_DEFINITIONS
 
 SkipReason: TypeAlias = Literal[
-    "other",
-    "own",
-    "context",
-    "no_content",
-    "not_text",
-    "truncated",
-    "unreadable",
-    "invalid",
-    "oversized",
+    "other", "own", "context", "no_content", "not_text", "truncated", "unreadable", "invalid", "oversized"
 ]
 """Why an item became no record. `other`: no call of a model. `own`: assay's. `context`: documents, kept for the calls
 of their trace. `not_text`: a picture, a file, sound."""
@@ -40,7 +32,6 @@ class NotTaken(Exception):
     """The item becomes no record."""
 
     def __init__(self, reason: SkipReason) -> None:
-        super().__init__(reason)
         self.reason: SkipReason = reason
 
 
@@ -60,34 +51,25 @@ class ChatMessage:
     role: str
     texts: list[str] = field(default_factory=list)
     results: list[ToolPart] = field(default_factory=list)
-    """Responses of tools."""
     calls: list[ToolPart] = field(default_factory=list)
-    call_id: str = ""
-    """Of the message of a tool: the call that it answers."""
-    other: bool = False
-    """True if it has parts that are no text."""
+    call_id: str = ""  # Of the message of a tool: the call that it answers.
+    other: bool = False  # True if it has parts that are no text.
 
     @property
     def text(self) -> str:
         return "\n".join(self.texts)
 
 
-def messages_of(attributes: Mapping[str, Any], names: Sequence[str]) -> list[ChatMessage]:
-    """The messages under the first of `names` that has any, as one value or laid out flat.
-
-    Raises:
-        NotTaken: they are cut off, or no messages.
-    """
-    return [_message(each) for each in found_under(attributes, names)]
+def messages_of(attributes: Mapping[str, Any], names: Iterable[str]) -> list[ChatMessage]:
+    """The messages under the first of `names` that has any; raises `NotTaken` if they are cut off, or no messages."""
+    return [_message(each) for each in _listed(next(filter(None, found_under(attributes, names)), []))]
 
 
-def found_under(attributes: Mapping[str, Any], names: Iterable[str]) -> list[Any]:
-    """The list under the first of `names` that has any, as one value or laid out flat; raises as `messages_of`."""
+def found_under(attributes: Mapping[str, Any], names: Iterable[str]) -> Iterator[Any]:
+    """What is under each of `names`, as one value or laid out flat; raises as `messages_of`."""
     for name in names:
         value = attributes.get(name)
-        if found := structured(value) if value is not None else unflattened(attributes, name):
-            return _listed(found)
-    return []
+        yield structured(value) if value is not None else _unflattened(attributes, name)
 
 
 def structured(value: Any) -> Any:
@@ -101,7 +83,7 @@ def structured(value: Any) -> Any:
         raise NotTaken("truncated" if value and error.pos >= len(value) else "unreadable") from None
 
 
-def unflattened(attributes: Mapping[str, Any], name: str) -> list[Any]:
+def _unflattened(attributes: Mapping[str, Any], name: str) -> list[Any]:
     """The list that attributes such as `name.0.text` lay out."""
     root: dict[str, Any] = {}
     prefix = f"{name}."
@@ -156,10 +138,8 @@ def _message(value: Any) -> ChatMessage:
     # Laid out flat, they are numbered.
     for call in _in_order(calls) if isinstance(calls, dict) else _listed(calls):
         _add_call(message, call)
-    for name in ("parts", "contents", "content"):
-        if (content := inner.get(name)) is not None:
-            _add(message, content)
-            break
+    contents = (inner.get(name) for name in ("parts", "contents", "content"))
+    _add(message, next((content for content in contents if content is not None), []))
     return message
 
 
@@ -203,7 +183,8 @@ def _add_call(message: ChatMessage, value: Any) -> None:
 def tools_of(attributes: Mapping[str, Any]) -> list[Tool]:
     """The tools that a model's call could call; those that are described in no known form are left out."""
     with suppress(NotTaken):
-        return [tool for each in found_under(attributes, TOOL_DEFINITIONS) if (tool := _tool(each))]
+        found = next(filter(None, found_under(attributes, TOOL_DEFINITIONS)), [])
+        return [tool for each in _listed(found) if (tool := _tool(each))]
     return []
 
 

@@ -1,7 +1,7 @@
 """Records made of spans and log records: of each choice of a call, of each tool that it calls, of each retrieval."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
@@ -18,11 +18,10 @@ from streams.otlp.messages import (
     SkipReason,
     as_text,
     failures,
+    found_under,
     messages_of,
     parts_text,
-    structured,
     tools_of,
-    unflattened,
 )
 from streams.otlp.settings import OtlpSettings
 
@@ -38,9 +37,6 @@ _MOST_CALLS = 64
 
 _UNKNOWN = "unknown"
 _OWN = "assay"
-
-Document: TypeAlias = dict[str, Any]
-"""A document's `id`, `text` and `score`, as far as they are known."""
 
 Documents: TypeAlias = list[tuple[int, list[str]]]
 """The texts that a trace has found, with the time."""
@@ -74,34 +70,30 @@ class RecordMaker:
         made = Made()
         # What a call is based on ended before it.
         for item in sorted(items, key=lambda item: item.ended):
-            if _is_own(item):
-                made.left_out["own"] += 1
-            elif _is(item, names.GENERATIONS):
-                self._add(made, item, self._generations)
-            elif _is(item, names.RETRIEVALS):
-                self._add(made, item, self._retrieval)
-            elif _is(item, names.TOOLS):
-                self._add(made, item, self._tool)
+            try:
+                records = self._records(item)
+                if any(len(to_json(record)) > self._max_bytes for record in records):
+                    raise NotTaken("oversized")
+            except NotTaken as none:
+                made.left_out[none.reason] += 1
+            except (ValueError, OverflowError, TypeError):
+                made.left_out["invalid"] += 1
             else:
-                made.left_out["other"] += 1
+                made.records.extend(records)
         return made
 
-    def _add(self, made: Made, item: Item, make: Callable[[Item], Sequence[Envelope]]) -> None:
-        """Add the records that `make` makes of the item, or count why there are none."""
-        try:
-            if not item.placed:
-                raise NotTaken("unreadable")
-            if item.incomplete:
-                raise NotTaken("truncated")
-            records = make(item)
-            if any(len(to_json(record)) > self._max_bytes for record in records):
-                raise NotTaken("oversized")
-        except NotTaken as none:
-            made.left_out[none.reason] += 1
-        except (ValueError, OverflowError, TypeError):
-            made.left_out["invalid"] += 1
-        else:
-            made.records.extend(records)
+    def _records(self, item: Item) -> Sequence[Envelope]:
+        if _is_own(item):
+            raise NotTaken("own")
+        kinds = (names.GENERATIONS, self._generations), (names.RETRIEVALS, self._retrieval), (names.TOOLS, self._tool)
+        make = next((make for operations, make in kinds if _is(item, operations)), None)
+        if make is None:
+            raise NotTaken("other")
+        if not item.placed:
+            raise NotTaken("unreadable")
+        if item.incomplete:
+            raise NotTaken("truncated")
+        return make(item)
 
     def _generations(self, item: Item) -> list[Envelope]:
         answered = messages_of(item.attributes, names.OUTPUT)
@@ -113,9 +105,9 @@ class RecordMaker:
         last = None if asked is None else said[asked].text
         prompt = self._field(item, "prompt") or last or _plain(item, names.INPUT_TEXT, names.INPUT_TYPE)
         envelope = self._envelope(item) | {"prompt": prompt}
-        shared = {"kind": "generation", "task": "answer", "contexts": self._contexts(item, said[:asked], said)}
+        known = {"task": "answer", "contexts": self._contexts(item, said[:asked], said)}
         records: list[Envelope] = [
-            Generation(**envelope, **shared, id=_id(item, choice), response=response)
+            Generation(**envelope, **known, kind="generation", id=_id(item, choice), response=response)
             for choice, response in enumerate(responses)
             if response
         ]
@@ -187,23 +179,14 @@ class RecordMaker:
         documents = _documents(item.attributes)
         if not documents:
             raise NotTaken("no_content")
-        texts = [document["text"] for document in documents]
-        self._keep(item, "documents", texts)
+        self._keep(item, "documents", [document["text"] for document in documents])
         query = next(filter(None, (item.attributes.get(name) for name in names.QUERY)), None)
         matched, *others = documents
         if not query or "score" not in matched:
             raise NotTaken("context")
-        return [
-            Retrieval(
-                **self._envelope(item),
-                id=_id(item),
-                kind="retrieval",
-                store="knowledge",
-                query=query,
-                matched=Matched(**matched),
-                candidates=tuple(Matched(**each) for each in others if "score" in each),
-            )
-        ]
+        candidates = tuple(Matched(**each) for each in others if "score" in each)
+        search = {"id": _id(item), "query": query, "matched": Matched(**matched), "candidates": candidates}
+        return [Retrieval(**self._envelope(item), **search, kind="retrieval", store="knowledge")]
 
     def _envelope(self, item: Item) -> dict[str, Any]:
         response_id = item.attributes.get(names.RESPONSE_ID)
@@ -251,13 +234,11 @@ def _plain(item: Item, name: str, type_name: str) -> str | None:
     return value if isinstance(value, str) and item.attributes.get(type_name) != "application/json" else None
 
 
-def _documents(attributes: Mapping[str, Any]) -> list[Document]:
+def _documents(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The documents that have a text, under the first name that has any."""
-    for name in names.DOCUMENTS:
-        value = attributes.get(name)
-        found = structured(value) if value is not None else unflattened(attributes, name)
+    for value in found_under(attributes, names.DOCUMENTS):
         # Traceloop's are within an object.
-        found = found.get("documents") if isinstance(found, dict) else found
+        found = value.get("documents") if isinstance(value, dict) else value
         if not isinstance(found, list):
             raise NotTaken("unreadable")
         if documents := [document for at, each in enumerate(found) if (document := _document(each, at))]:
@@ -265,7 +246,8 @@ def _documents(attributes: Mapping[str, Any]) -> list[Document]:
     return []
 
 
-def _document(value: Any, at: int) -> Document | None:
+def _document(value: Any, at: int) -> dict[str, Any] | None:
+    """Its `id`, `text` and `score`, as far as they are known."""
     inner = value.get("document", value) if isinstance(value, dict) else None
     if not isinstance(inner, dict):
         raise NotTaken("unreadable")
@@ -273,8 +255,7 @@ def _document(value: Any, at: int) -> Document | None:
     # A record of a memory may hold anything.
     if text is None or not (text := as_text(text)):
         return None
-    document: Document = {"id": str(inner.get("id") or at), "text": text}
-    return document if score is None else document | {"score": score}
+    return {"id": str(inner.get("id") or at), "text": text} | ({} if score is None else {"score": score})
 
 
 def _size(kept: Documents) -> int:

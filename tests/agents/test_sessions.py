@@ -23,11 +23,10 @@ from agents.runtime import Runtime
 from agents.sessions import Conversation, Sessions
 from schemas import CriterionEvidence, Generation, Verdict, read_record
 from streams.admission import Slot, Slots
-from streams.faust_app import PartitionProgress
+from streams.faust_app import Commit, PartitionProgress
 from streams.messages import RECHECK, Incoming, Outgoing, Publisher
 from streams.metrics import StreamMetrics
 from streams.settings import StreamSettings, TopicSettings
-from streams.takeover import Commit
 from tests.checkers.criteria.setting import BROKEN, KEPT, WORDS, by_word, criterion
 from tests.support.checkers import Recalls
 from tests.support.scenarios import Place

@@ -14,8 +14,9 @@ from faust.types import TP
 from agents.checker_agent import missing_outcome
 from agents.monitor.outcomes import SeriesOutcome
 from streams.admission import Slot, Slots
-from streams.messages import Incoming, Publisher, verdict_message
-from streams.takeover import Commit, Takeover, commit_starting_offsets
+from streams.faust_app import Commit
+from streams.messages import Incoming, Publisher, answering, verdict_message
+from streams.takeover import Takeover, commit_starting_offsets
 from tests.support.checkers import Accept, RejectsNo, Sleep
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, first_of, first_verdicts, put, record
@@ -96,7 +97,7 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
     await publisher.start()
     # As a worker leaves it that is killed between the verdict and its outcome.
     incoming = Incoming(topics.outputs, 0, 1, None, b"", Slot(Slots(1)))
-    await publisher.publish(takeover.mark(verdict_message(verdict, topics), incoming))
+    await publisher.publish(answering(verdict_message(verdict, topics), "accept", incoming))
     await publisher.stop()
     found = await takeover.read(noted)
     follow_up = found[TP(topics.outputs, 0), 1]

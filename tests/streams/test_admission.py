@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.admission import AckWindow, Gate, Slot, Slots
+from streams.admission import AckWindow, Gate, Slot, Slots, Trial
 from tests.streams.virtual_time import run_virtually
 from tests.support.waiting import until
 
 MOST = 128
 
 
-def held(gate: Gate, *, trial: int = 0) -> asyncio.Task[int]:
+def held(gate: Gate, *, trial: Trial | None = None) -> asyncio.Task[Trial | None]:
     return asyncio.create_task(gate.hold(5.0, trial=trial))
 
 
@@ -31,7 +31,7 @@ def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go():
         assert [holder.done() for holder in holders] == [True, False, False]
         assert not passing.done()
         gate.passed_trial(holders[0].result())
-        assert await asyncio.gather(*holders[1:], passing) == [0, 0, 0]
+        assert await asyncio.gather(*holders[1:], passing) == [None] * 3
         assert changes == [True, False]
 
     run_virtually(run)
@@ -68,7 +68,7 @@ def test_a_trial_that_takes_long_lets_all_go():
         again = held(gate, trial=trial)
         await asyncio.sleep(1)
         gate.passed_trial(second)
-        assert await asyncio.gather(others[1], again) == [0, 0]
+        assert await asyncio.gather(others[1], again) == [None] * 2
         assert changes == [True, False, True, False]
 
     _, seconds = run_virtually(run)
@@ -90,7 +90,7 @@ def test_after_all_held_records_failed_a_new_one_is_tried():
         assert await poison, "and the next is one of those held before"
         assert not again.done()
         gate.open()
-        assert await asyncio.gather(other, again) == [0, 0]
+        assert await asyncio.gather(other, again) == [None] * 2
 
     run_virtually(run)
 
@@ -99,13 +99,13 @@ def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time():
     async def run() -> None:
         changes: list[bool] = []
         gate = Gate(changes.append)
-        holders = [asyncio.create_task(gate.hold(5.0, others_pass=True, trial=0)) for _ in range(3)]
+        holders = [asyncio.create_task(gate.hold(5.0, others_pass=True, trial=None)) for _ in range(3)]
         await asyncio.sleep(1)
-        assert await gate.passed() == 0
+        assert await gate.passed() is None
         trial = await holders[0]
         assert not any(holder.done() for holder in holders[1:])
         gate.passed_trial(trial)
-        assert await asyncio.gather(*holders[1:]) == [0, 0]
+        assert await asyncio.gather(*holders[1:]) == [None] * 2
         assert changes == []
 
     _, seconds = run_virtually(run)
@@ -115,7 +115,7 @@ def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time():
 def test_a_record_that_may_be_to_blame_closes_the_gate_only_where_none_is_answered_between():
     async def run() -> None:
         gate = Gate(lambda _: None)
-        trial = 0
+        trial = None
         for _ in range(20):
             trial = await gate.hold(1.0, suspect=True, trial=trial)
             gate.answer()

@@ -91,8 +91,9 @@ def test_a_refusal_is_one_line_that_names_the_setting_and_no_secret(secured: Sec
         ),
     ]
     see = "see kafka.bootstrap_servers and kafka.security_protocol"
-    misnamed = "is not of that host; name the broker in kafka.bootstrap_servers as its certificate does"
-    untrusted = "is not trusted (unable to get local issuer certificate); see kafka.ssl_cafile"
+    untrusted = "shows a certificate that is not trusted"
+    certificate = "see kafka.ssl_cafile and kafka.bootstrap_servers"
+    misnamed = "Hostname mismatch, certificate is not valid for 'localhost'"
     elsewhere = "(its advertised.listeners): no Kafka broker answered at 127.0.0.1:1 (Connection refused)"
     refused = [
         *((kafka, f"the Kafka broker at {server} {said}") for kafka, server, said in by_broker),
@@ -102,9 +103,12 @@ def test_a_refusal_is_one_line_that_names_the_setting_and_no_secret(secured: Sec
         ),
         (
             secured.login("PLAIN") | {"bootstrap_servers": another},
-            f"the certificate of the Kafka broker at {another} {misnamed}",
+            f"the Kafka broker at {another} {untrusted} ({misnamed}); {certificate}",
         ),
-        (secured.login("PLAIN") | other_ca, f"the certificate of the Kafka broker at {at} {untrusted}"),
+        (
+            secured.login("PLAIN") | other_ca,
+            f"the Kafka broker at {at} {untrusted} (unable to get local issuer certificate); {certificate}",
+        ),
         (
             secured.tls(**good) | {"ssl_keyfile": str(tmp_path / "none.key")},
             "the file of kafka.ssl_certfile or kafka.ssl_keyfile cannot be read: No such file or directory",

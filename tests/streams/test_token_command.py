@@ -41,7 +41,7 @@ async def test_a_token_is_kept_for_four_fifths_of_its_life(tmp_path, monkeypatch
     now = time.monotonic()
     jwt = _jwt(kept)
     command, runs = _command(tmp_path, printed.replace("JWT", jwt))
-    provider = TokenCommand(command, {})
+    provider = TokenCommand(command)
     found = await asyncio.gather(*(provider.token() for _ in range(5)))
     assert set(found) == {token.replace("JWT", jwt)}
     monkeypatch.setattr(module.time, "monotonic", lambda: now + kept * 0.8 - 1)
@@ -68,14 +68,14 @@ FORM = r"printed no token; it prints the token alone on one line, or JSON"
 )
 async def test_what_is_no_token_is_told_without_what_was_printed(command, said):
     with pytest.raises(TokenCommandFailed, match=said) as failed:
-        await TokenCommand(tuple(command), {}).token()
+        await TokenCommand(tuple(command)).token()
     assert str(failed.value).endswith("; see kafka.sasl_token_command")
     assert "confidential" not in str(failed.value)
 
 
 async def test_a_command_that_failed_is_not_run_again_at_once(tmp_path):
     runs = tmp_path / "runs"
-    provider = TokenCommand(("sh", "-c", f"echo >> {runs}; exit 1"), {})
+    provider = TokenCommand(("sh", "-c", f"echo >> {runs}; exit 1"))
     for _ in range(5):
         with pytest.raises(TokenCommandFailed, match="ended with status 1"):
             await provider.token()
@@ -86,7 +86,7 @@ async def test_a_command_that_hangs_is_ended_with_what_it_started(monkeypatch, t
     monkeypatch.setattr(module, "_COMMAND_SECONDS", 0.5)
     child = tmp_path / "child"
     with pytest.raises(TokenCommandFailed, match=r"sh did not end within 0\.5 s"):
-        await TokenCommand(("sh", "-c", f"sleep 1000 & echo $! > {child}; wait"), {}).token()
+        await TokenCommand(("sh", "-c", f"sleep 1000 & echo $! > {child}; wait")).token()
 
     def gone() -> bool:
         with contextlib.suppress(psutil.NoSuchProcess):
