@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,22 +25,20 @@ _CHATTY = ("faust", "mode", "aiokafka", "httpx", "streams.faust_app")
 _log = structlog.get_logger(__name__)
 
 
-class RateLimit(logging.Filter):
-    """Passes at most one record of the same logger and message template in `every` seconds."""
+def _rate_limit() -> Callable[[logging.LogRecord], bool]:
+    """A filter that passes one record of the same logger and message template a minute."""
+    last: dict[tuple[str, str], float] = {}
 
-    def __init__(self, every: float = _EVERY_SECONDS) -> None:
-        super().__init__()
-        self._every = every
-        self._last: dict[tuple[str, str], float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
+    def passes(record: logging.LogRecord) -> bool:
         key = (record.name, record.msg if isinstance(record.msg, str) else type(record.msg).__name__)
         now = time.monotonic()
         never = now if record.msg == _FIRST_IS_NO_ERROR else float("-inf")
-        if now - self._last.setdefault(key, never) < self._every:
+        if now - last.setdefault(key, never) < _EVERY_SECONDS:
             return False
-        self._last[key] = now
+        last[key] = now
         return True
+
+    return passes
 
 
 def configure_logs(level: str = "INFO", *, process: int | None = None) -> None:
@@ -64,7 +63,7 @@ def configure_logs(level: str = "INFO", *, process: int | None = None) -> None:
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(RateLimit())
+    handler.addFilter(_rate_limit())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],

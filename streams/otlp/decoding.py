@@ -15,9 +15,7 @@ from schemas import Unreadable
 
 Signal: TypeAlias = Literal["traces", "logs"]
 
-_DEEPEST = 100
-"""Levels of JSON; messages with their parts have some thirty."""
-
+_DEEPEST = 100  # Levels of JSON; messages with their parts have some thirty.
 _LARGEST_JSON = 4_194_304
 """Bytes; protobuf's own reader takes a third of a second for each megabyte of JSON."""
 
@@ -29,22 +27,17 @@ _SPAN_ID = re.compile(r"(?!0{16})[0-9a-f]{16}")
 class Item:
     """A span, or a log record."""
 
-    trace_id: str
-    """Hexadecimal, like `span_id`."""
+    trace_id: str  # Hexadecimal, like `span_id`.
     span_id: str
-    began: int
-    """Nanoseconds since 1970, like `ended`; the same in a log record."""
+    began: int  # Nanoseconds since 1970, like `ended`; the same in a log record.
     ended: int
-    attributes: Mapping[str, Any]
-    """Attributes by name; those of a log record include what its body holds by name."""
+    attributes: Mapping[str, Any]  # Those of a log record include what its body holds by name.
     resource: Mapping[str, Any]
     scope: str
-    incomplete: bool
-    """True if attributes were dropped before it was sent."""
+    incomplete: bool  # True if attributes were dropped before it was sent.
 
     @property
-    def placed(self) -> bool:
-        """True if its ids are ids."""
+    def has_ids(self) -> bool:
         return bool(_TRACE_ID.fullmatch(self.trace_id) and _SPAN_ID.fullmatch(self.span_id))
 
 

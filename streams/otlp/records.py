@@ -35,9 +35,6 @@ _TRACE_CHARACTERS = 1000
 _MOST_CALLS = 64
 """Of one span: more are an attack, or a loop."""
 
-_UNKNOWN = "unknown"
-_OWN = "assay"
-
 Documents: TypeAlias = list[tuple[int, list[str]]]
 """The texts that a trace has found, with the time."""
 
@@ -89,7 +86,7 @@ class RecordMaker:
         make = next((make for operations, make in kinds if _is(item, operations)), None)
         if make is None:
             raise NotTaken("other")
-        if not item.placed:
+        if not item.has_ids:
             raise NotTaken("unreadable")
         if item.incomplete:
             raise NotTaken("truncated")
@@ -154,7 +151,6 @@ class RecordMaker:
         return texts + [text for message in before if message.role != "assistant" for text in message.texts]
 
     def _found_before(self, item: Item, what: Found) -> list[str]:
-        """What its trace had when the call began."""
         kept = self._documents.get((item.trace_id, what), ())
         return [text for ended, texts in kept if ended <= item.began for text in texts]
 
@@ -192,8 +188,8 @@ class RecordMaker:
         response_id = item.attributes.get(names.RESPONSE_ID)
         metadata = {name: value for name in names.METADATA if (value := _found(item, name)) is not None}
         return {
-            "source": self._field(item, "source") or _UNKNOWN,
-            "model": self._field(item, "model") or _UNKNOWN,
+            "source": self._field(item, "source") or "unknown",
+            "model": self._field(item, "model") or "unknown",
             "session": self._field(item, "session"),
             "tenant": self._field(item, "tenant"),
             "metadata": metadata,
@@ -225,7 +221,7 @@ def _is(item: Item, operations: Mapping[str, frozenset[str]]) -> bool:
 def _is_own(item: Item) -> bool:
     """True for what assay itself asked: its judge's calls would be judged, and the calls for that again."""
     said = (item.scope, item.attributes.get(names.PROVIDER), _found(item, names.SERVICE))
-    return any(isinstance(name, str) and (name == _OWN or name.startswith((f"{_OWN}.", f"{_OWN}-"))) for name in said)
+    return any(isinstance(name, str) and (name == "assay" or name.startswith(("assay.", "assay-"))) for name in said)
 
 
 def _plain(item: Item, name: str, type_name: str) -> str | None:
