@@ -52,10 +52,8 @@ class Place:
     """That of a record that is begun, among those of its partition."""
 
     partition: Assigned
-    offset: int
-    """The record's; later, that of the last record which was passed over behind it."""
-    begun: float
-    """When, by Unix time."""
+    offset: int  # The record's; later, that of the last record which was passed over behind it.
+    begun: float  # When, by Unix time.
     finished: bool = False
 
 
@@ -66,7 +64,6 @@ class AckWindow:
     """
 
     def __init__(self, size: int) -> None:
-        """So many places has a partition."""
         self._size = size
         self._places: dict[Assigned, deque[Place]] = {}
         self._changed = asyncio.Event()
@@ -100,11 +97,7 @@ class AckWindow:
         return last
 
     def pass_over(self, partition: Assigned, offset: int) -> bool:
-        """Take no place for a record and those before it: they go with the one that they follow.
-
-        Returns:
-            True if they follow none, and may be acknowledged now.
-        """
+        """Let a record go with the one that it follows; True if it follows none, and may be acknowledged now."""
         places = self._places.get(partition)
         if places:
             places[-1].offset = offset
@@ -121,6 +114,7 @@ class Slots:
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self.most_under_way = _WITHOUT_SLOT * most
         self._least = min(_QUEUE, most)
         self._limit = self._least
         self._taken = 0
@@ -134,11 +128,6 @@ class Slots:
     def locked(self) -> bool:
         """True if as many are taken as there may be."""
         return self._taken >= self._most
-
-    @property
-    def may_be_given_up(self) -> bool:
-        """True while not too many messages are under way."""
-        return self.under_way < _WITHOUT_SLOT * self._most
 
     async def acquire(self) -> None:
         """Wait until a slot is free, and take it."""
@@ -195,7 +184,7 @@ class Slot:
 
     def give_up(self) -> None:
         """Let others begin in place of the message, which only waits for its turn; if not too many are under way."""
-        if self._taken and self._slots.may_be_given_up:
+        if self._taken and self._slots.under_way < self._slots.most_under_way:
             self._give_back()
 
     def queue(self, waits: bool) -> None:
@@ -249,15 +238,11 @@ class Gate:
         self.closed = False
         self._held: dict[asyncio.Future[Trial | None], bool] = {}
         """Messages that wait for their turn, and whether they were tried in vain."""
-        self._new: asyncio.Future[Trial | None] | None = None
-        """The one that waits to begin."""
+        self._new: asyncio.Future[Trial | None] | None = None  # The one that waits to begin.
         self._trying: asyncio.Task[None] | None = None
-        self._trial: Trial | None = None
-        """The one under way."""
-        self._suspects = 0
-        """Held in a row."""
+        self._trial: Trial | None = None  # The one under way.
+        self._suspects = 0  # Held in a row.
         self.answered = 0
-        """Messages answered, except what was passed over."""
 
     @property
     def held(self) -> int:
@@ -299,7 +284,7 @@ class Gate:
             self._held.pop(turn, None)
 
     def answer(self) -> None:
-        """Note that a message was answered."""
+        """Note that a message was answered, not passed over."""
         self.answered += 1
         self._suspects = 0
 

@@ -31,14 +31,10 @@ _MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
 """While a judge is down nothing is fetched, and the group must not take the partitions away for that."""
 
 _LETTING_GO_SECONDS = 10.0
-"""Cancelled checks are waited for two seconds; the rest is for a machine that is busy to its limits."""
-
 _HEARTBEATS_PER_SESSION = 3
 """One lost heartbeat, and one late one, must not cost the partitions."""
 
 _ADMIN_TIMEOUT_SECONDS = 15.0
-"""Metadata and topic creation take well below a second; a wrong port should be reported soon."""
-
 _KNOWN_PAUSE_SECONDS = 0.1
 _MOST_REFUSALS = 5
 _REFUSED_PAUSE_SECONDS = 1.0
@@ -146,10 +142,9 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
 
 
 def _know_brokers(client: AIOKafkaClient) -> None:
-    """Let `client` start once it knows a broker.
+    """Let `client` start once it knows a broker: one that has just started names none.
 
-    One that has just started answers, and names none. aiokafka takes that for a start; its coordinator then ends with
-    an assertion, and the consumer waits for ever, unready.
+    aiokafka takes that for a start; its coordinator then ends with an assertion, and the consumer waits for ever.
     """
     bootstrap: Callable[[], Awaitable[None]] = client.bootstrap
 
@@ -180,8 +175,7 @@ class _Admin(AIOKafkaAdminClient):  # type: ignore[misc]  # aiokafka is untyped
 def rebalance_timeout_seconds(delivery: DeliverySettings) -> float:
     """Time that a group waits for a worker to let go of its partitions: it drains, then commits.
 
-    With less the group goes on while the worker still works, all of that is done twice, and with slow checks workers
-    swap partitions for ever.
+    With less, work is done twice, and with slow checks workers swap partitions for ever.
     """
     return delivery.drain_seconds + REQUEST_TIMEOUT_SECONDS + _LETTING_GO_SECONDS
 

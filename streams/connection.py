@@ -27,14 +27,9 @@ from streams.settings import KafkaSettings
 from streams.token_command import TokenCommandFailed, token_command
 
 _ANSWER_SECONDS = 10.0
-"""A connection, a login and an answer take well below a second."""
-
 _ASK_SECONDS = 3.0
-"""Between two questions: of a hundred bytes, to one broker."""
-
 _UNANSWERED = 3
-"""Questions in a row without an answer before the brokers count as away: some ten seconds. Counted, not timed: a busy
-machine may come to an answer late."""
+"""Questions in a row without an answer before the brokers count as away. Counted, not timed: a busy machine is late."""
 
 _REPORT_SECONDS = 60.0
 
@@ -75,11 +70,7 @@ AIOKafkaConnection.send = _sent
 
 
 def connection(kafka: KafkaSettings, clients: Literal["consumer", "producer"] | None = None) -> dict[str, Any]:
-    """Arguments of an aiokafka client: the connection, and the user's properties of such `clients`.
-
-    Raises:
-        StreamError: a certificate or key cannot be read; the setting is named.
-    """
+    """Arguments of an aiokafka client, with the user's properties of such `clients`; StreamError names a bad file."""
     arguments: dict[str, Any] = {
         "bootstrap_servers": kafka.servers,
         "client_id": "assay",
@@ -136,10 +127,7 @@ async def start(client: Any, kafka: KafkaSettings) -> None:
 
 
 async def why_no_answer(kafka: KafkaSettings) -> str | None:
-    """Why no client can connect, with the address and the setting to look at; None if all that are asked answer by now.
-
-    Asks the brokers in `kafka.bootstrap_servers`, and those that the first of them to answer names.
-    """
+    """Why no client can connect, with the setting to look at; None if those in the settings or named by one answer."""
     fault, arguments = None, connection(kafka)
     del arguments["bootstrap_servers"]
     for server in kafka.servers:

@@ -71,10 +71,7 @@ class Delivery:
         screen: Screen | None = None,
         takeover: Takeover | None = None,
     ) -> None:
-        """`on_ended`: see there. `on_fatal` is called if an answer cannot be delivered.
-
-        The process must then end without committing the offset.
-        """
+        """`on_ended`: see there. After `on_fatal` the process must end without committing the record's offset."""
         self._name = name
         self._handler = handler
         self._screen = screen
@@ -83,8 +80,7 @@ class Delivery:
         """By partition and offset what was answered before the partitions were taken over, and what follows yet."""
         self._last_answered: dict[Any, tuple[int, float]] = {}
         """By partition the last such offset, and since when, by Unix time, there are any."""
-        self._generation: int | None = None
-        """That of the last takeover."""
+        self._generation: int | None = None  # That of the last takeover.
         self._taking_over = asyncio.Lock()
         self._publisher = publisher
         self._topics = settings.topics
@@ -95,7 +91,6 @@ class Delivery:
         self._window = AckWindow(_WINDOW)
         self._slots = Slots(settings.delivery.concurrency)
         self._under_way: dict[asyncio.Task[None], Incoming] = {}
-        """Records begun and not finished."""
         self._draining = False
         self._consumer: Any = None
         self._epoch = 0
@@ -291,7 +286,8 @@ class Delivery:
                     raise
                 except (Exception, asyncio.CancelledError) as error:
                     # A handler may run into the cancellation of something else; nobody would answer the record then.
-                    if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                    task = asyncio.current_task()
+                    if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
                         raise
                     failures += 1
                     if failures >= _ATTEMPTS:
@@ -348,12 +344,6 @@ class Delivery:
 
         message.on_delivered = delivered
         return message
-
-
-def _is_cancelled() -> bool:
-    """True if the current task itself was asked to end."""
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _raised_at(error: BaseException) -> str:

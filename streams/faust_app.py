@@ -68,8 +68,7 @@ class PartitionProgress(NamedTuple):
 class _ConsumerThread(driver.AIOKafkaConsumerThread):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.fetched: dict[TP, int] = {}
-        """By partition the offset of the last record fetched."""
+        self.fetched: dict[TP, int] = {}  # By partition the offset of the last record fetched.
 
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:
         # Whole, not patched: Faust's own knows neither the fetch wait nor our TLS and SASL settings.
@@ -118,11 +117,9 @@ class _Consumer(driver.Consumer):
         super().__init__(*args, **more)
         self.scheduler = self  # type: ignore[assignment]  # all of one that is asked for
         self._acknowledged: dict[TP, tuple[int, float]] = {}
-        """By partition the offset behind the last record acknowledged, where that is to be committed; and since when
-        those from there on may have been answered."""
+        """By partition what is to be committed, as in `acknowledge`."""
         self.notes: dict[TP, str] = {}
-        self._begun: dict[TP, int] = {}
-        """By partition the offset that the group began at."""
+        self._begun: dict[TP, int] = {}  # By partition the offset that the group began at.
         self._assigned_at = self._member_until = -math.inf
         self._seeking = asyncio.Lock()
 
@@ -131,10 +128,7 @@ class _Consumer(driver.Consumer):
         return iter(records.items())
 
     def acknowledge(self, tp: TP, offset: int, since: float) -> None:
-        """Note that all records of a partition before `offset` are finished; the timer commits it.
-
-        From `since` on, by Unix time, the others may have been answered.
-        """
+        """Have the timer commit `offset`, behind finished records; others may be answered `since`, a Unix time."""
         self._acknowledged[tp] = offset, since
 
     def is_member(self) -> bool:
@@ -205,10 +199,7 @@ class _Consumer(driver.Consumer):
         return _ConsumerThread(self, loop=self.loop, beacon=self.beacon)
 
     def on_buffer_full(self, tp: TP) -> None:
-        """Let the full buffer itself hold the fetcher back.
-
-        Faust takes the partition out of the fetch instead, and where it was the only one, sleeps for a second.
-        """
+        """Let the full buffer hold the fetcher back: Faust stops fetching the partition, and may sleep for a second."""
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         self._assigned_at = time.monotonic()

@@ -42,10 +42,7 @@ def _rate_limit() -> Callable[[logging.LogRecord], bool]:
 
 
 def configure_logs(level: str = "INFO", *, process: int | None = None) -> None:
-    """Send structlog's and the libraries' logs to standard error as JSON lines from `level` on.
-
-    Records below the level are never built. Each line names the `process`, if it is one of several.
-    """
+    """Send structlog's and the libraries' logs to standard error as JSON lines; each names the `process` if given."""
     named = {} if process is None else {"process": process}
     threshold = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Any] = [
@@ -88,10 +85,7 @@ def mute_clients(mute: bool) -> None:
 
 
 def log_uncaught() -> None:
-    """Log as any other line what nothing caught, in threads too, and warnings.
-
-    To be called by a process whose standard error is a log. Texts of exceptions may quote a record and are not logged.
-    """
+    """Log as any other line what nothing caught, in threads too, without its text, which may quote; and warnings."""
 
     def log(kind: type[BaseException], trace: TracebackType | None) -> None:
         where = [f"{Path(at.filename).name}:{at.lineno} in {at.name}" for at in traceback.extract_tb(trace)]

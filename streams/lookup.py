@@ -18,10 +18,9 @@ from streams.errors import BrokerUnavailable
 from streams.settings import StreamSettings
 
 _READ_SECONDS = 10.0
-"""A broker answers a fetch within milliseconds; a broker that restarts takes longer, and the caller tries again."""
+"""A broker answers a fetch within milliseconds; one that restarts takes longer, and the caller tries again."""
 
 _POLL_SECONDS = 1.0
-"""After this long without a message, check whether the partition ends before the offset."""
 
 _FETCH_BYTES = 1_048_576
 _KEPT_BYTES = 16 * _FETCH_BYTES
@@ -65,8 +64,7 @@ class ResultHeader(BaseModel):
 class RecordLookup(Client):
     """Reads messages outside any consumer group; belongs to one event loop, and reads may be concurrent.
 
-    The last fetch of each partition is kept: messages close to one another, asked for in about their order, share one
-    request.
+    The last fetch of each partition is kept: messages close to one another share one request.
     """
 
     def __init__(self, settings: StreamSettings) -> None:
@@ -96,13 +94,9 @@ class RecordLookup(Client):
             await consumer.stop()
 
     async def record(self, origin: Origin | None, source: str, record_id: str | None) -> tuple[bytes, Envelope]:
-        """The record with this source and id at `origin`, behind the bytes that its producer wrote.
+        """The record with this source and id at `origin`, behind the bytes that its producer wrote, or `RecordGone`.
 
         Only the outputs topic is read, whatever `origin` says.
-
-        Raises:
-            RecordGone: it is not there any more.
-            BrokerUnavailable: the broker did not answer within ten seconds.
         """
         if origin is not None and origin.topic == self._settings.topics.outputs:
             data = await self.read(origin) or b""
@@ -114,10 +108,7 @@ class RecordLookup(Client):
         raise RecordGone(f"The record is gone: it is not at {at}.")
 
     async def verdict(self, rejected: RejectedRecord) -> Verdict | None:
-        """The verdict that an alert names; None if it is gone. Raises as `read`.
-
-        Only the topic of rejected verdicts is read, whatever the alert says.
-        """
+        """The verdict that an alert names; None if it is gone. Only the topic of rejected verdicts is read."""
         origin = rejected.verdict_origin
         if origin is not None and origin.topic == self._settings.topics.rejected:
             with contextlib.suppress(ValidationError):
@@ -126,11 +117,7 @@ class RecordLookup(Client):
         return None
 
     async def read(self, origin: Origin) -> bytes | None:
-        """The message at `origin`, empty if it has no value; None if it is gone.
-
-        Raises:
-            BrokerUnavailable: the broker did not answer within ten seconds.
-        """
+        """The message at `origin`, empty if it has no value; None if it is gone. BrokerUnavailable after 10 s."""
         place = TopicPartition(origin.topic, origin.partition)
         try:
             async with asyncio.timeout(_READ_SECONDS), self._turn:

@@ -39,8 +39,8 @@ _BATCH_BYTES = 262_144
 _LINGER_MILLISECONDS = 5
 
 _RECONNECT_PAUSE_SECONDS = 0.25
-"""While a partition has no leader, aiokafka's sender asks for metadata again without any pause: thousands of log
-lines and connections a second through a broker's restart. A quarter of a second delays the recovery unnoticeably."""
+"""While a partition has no leader, aiokafka's sender asks for metadata without any pause: thousands of connections a
+second through a broker's restart."""
 
 Headers: TypeAlias = list[tuple[str, bytes]]
 
@@ -54,8 +54,7 @@ ANSWERS = "assay-answers"
 """Header of an answer: whose it is, and the topic, partition and offset of the message that it answers."""
 
 _HOLD_SECONDS = 300.0
-"""A message on which its model fails while others are answered is held for this long at least, unless it says how long:
-the model may have been restarted several times meanwhile."""
+"""A message on which its model fails while others are answered is held for this long at least, unless it says so."""
 
 _PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstain": "abstained"}
 """Outcomes as they occur in topic names, settings and event types."""
@@ -72,17 +71,12 @@ class Incoming:
     offset: int
     key: bytes | None
     value: bytes | None
-    slot: Slot
-    """Its place among the messages under way; its handler says when it only waits."""
+    slot: Slot  # Its handler says when it only waits.
     headers: Sequence[tuple[str, bytes]] = ()
-    sent_at: float = 0.0
-    """Its timestamp, in seconds since 1970."""
-    before_answer: Callable[[], Awaitable[None]] | None = None
-    """What its handler wants to be done before the answer is sent."""
-    attempt: int = 0
-    """Number of attempts to process it, including this one."""
-    since: float = field(default_factory=time.monotonic)
-    """When it was begun, by the monotonic clock."""
+    sent_at: float = 0.0  # Its timestamp, in seconds since 1970.
+    before_answer: Callable[[], Awaitable[None]] | None = None  # Done before the answer is sent.
+    attempt: int = 0  # Number of attempts to process it, including this one.
+    since: float = field(default_factory=time.monotonic)  # When it was begun.
 
     @property
     def recheck(self) -> str | None:
@@ -102,10 +96,8 @@ class Outgoing:
     key: bytes | None
     value: bytes | None
     headers: Headers
-    partition: int | None = None
-    """Partition; the key decides if absent."""
-    on_delivered: Callable[[], None] | None = None
-    """Called when the broker has acknowledged it."""
+    partition: int | None = None  # The key decides if absent.
+    on_delivered: Callable[[], None] | None = None  # Called when the broker has acknowledged it.
     then: "Follow | None" = None
     """Builds the message to be published after it, from its position; None where the broker cannot say. Those
     messages are in the order of the ones that they follow."""
@@ -127,10 +119,8 @@ class Hold(Exception):
     ) -> None:
         """`otherwise` makes the answer if the message is held for `give_up_seconds` while others are answered.
 
-        Without it, the message is not to blame and is held for as long as it takes. It needs something that others do
-        not need if `others_pass`.
+        Without it the message is not to blame. It needs something that others do not need if `others_pass`.
         """
-        super().__init__(f"hold for {retry_after:g} s")
         self.retry_after = retry_after
         self.otherwise = otherwise
         self.give_up_seconds = _HOLD_SECONDS if give_up_seconds is None else give_up_seconds
@@ -306,12 +296,7 @@ class Publisher(Client):
             await producer.stop()
 
     async def publish(self, *messages: Outgoing) -> None:
-        """Return when the broker has acknowledged `messages`, and what is to be published after them.
-
-        Raises:
-            TooLarge: a message exceeds what the broker takes.
-            StreamError: the broker did not take one.
-        """
+        """Return when the broker has acknowledged `messages`, and what follows them; raises TooLarge or StreamError."""
         await (await self.put(*messages))
 
     async def put(self, *messages: Outgoing) -> Awaitable[None]:
@@ -357,8 +342,12 @@ class Publisher(Client):
             await asyncio.wait([answer])
             if answer.cancelled() or answer.exception() is not None:
                 continue
+            at = answer.result()
             try:
-                sent = await self._put(then(_position(answer.result())))
+                # Where the broker took a repeat of the request, it does not say where the message is.
+                is_known = at.log_start_offset >= 0
+                position = Origin(topic=at.topic, partition=at.partition, offset=at.offset) if is_known else None
+                sent = await self._put(then(position))
             except Exception as error:  # noqa: BLE001 - who waits for it meets it
                 if not followed.done():
                     followed.set_exception(error)
@@ -366,13 +355,6 @@ class Publisher(Client):
                 if not followed.done():
                     followed.set_result(sent)
         self._following = None
-
-
-def _position(answer: Any) -> Origin | None:
-    """Where the message is; None where the broker took a repeat of the request, of which it does not say it."""
-    if answer.log_start_offset < 0:
-        return None
-    return Origin(topic=answer.topic, partition=answer.partition, offset=answer.offset)
 
 
 def _reconnect_calmly(client: Any) -> None:

@@ -130,10 +130,7 @@ class CheckerMetrics:
             each.labels(checker)
 
     def record(self, kind: str, *, misspelt: Iterable[str] = (), number: int = 1, again: bool = False) -> None:
-        """Count records of a kind that the checker takes, and the fields that their producer seems to have meant.
-
-        What is on the topic once more, to be checked `again`, is not another record.
-        """
+        """Count records of a kind that the checker takes; to be checked `again`, it is not another record."""
         self._metrics.checker_records.labels(self._checker, kind).inc(number)
         if kind in self._counts and not again:
             self._metrics.records.labels(kind).inc(number)

@@ -20,23 +20,14 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Line:
     """A line that is not blank."""
 
-    number: int
-    """From 1, blank lines included."""
-    data: bytes
-    """Without the line break, and of a line that is too long only the beginning."""
-    length: int
-    """Bytes of the whole line."""
-    end: int
-    """Bytes of the input up to the end of this line."""
-    lines: int = 1
-    """More than 1 for JSON that goes on over further lines; `data` is then the first of them."""
+    number: int  # From 1, blank lines included.
+    data: bytes  # Without the line break, and of a line that is too long only the beginning.
+    length: int  # Bytes of the whole line.
+    end: int  # Bytes of the input up to the end of this line.
+    lines: int = 1  # More than 1 for JSON that goes on over further lines; `data` is then the first of them.
 
     def record(self, *, max_bytes: int, strict: bool = False) -> Envelope:
-        """The record on this line; `strict` refuses misspelt fields.
-
-        Raises:
-            Unreadable: it is not a record, or longer than `max_bytes`.
-        """
+        """The record on this line, else `Unreadable`; `strict` refuses misspelt fields."""
         if self.lines > 1:
             several = "a JSON array" if self.data.lstrip().startswith(b"[") else "this one"
             raise Unreadable("not_json", f"a record must be on one line; {several} takes {self.lines}")

@@ -25,8 +25,7 @@ async def send_records(
 ) -> int:
     """Send each line, byte for byte, to the outputs topic; how many the broker acknowledged.
 
-    `refuse` is called about each line that is not a record, or too long for the broker, as soon as that is known: a
-    file of any length may have any number of them.
+    `refuse` is called about each line that is not a record, or too long for the broker, as soon as that is known.
     """
 
     async def messages() -> AsyncGenerator[tuple[int, Outgoing]]:
@@ -42,10 +41,7 @@ async def send_records(
 
 
 async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[int, Outgoing]], refuse: Refuse) -> int:
-    """Publish numbered messages, many under way at once; returns how many the broker has acknowledged.
-
-    `refuse` is called about each that is too long for it.
-    """
+    """Publish numbered messages, many under way at once; how many the broker has acknowledged."""
     count, under_way = 0, asyncio.Semaphore(_UNDER_WAY)
 
     async def wait(number: int, acknowledged: Awaitable[None]) -> None:
@@ -72,10 +68,7 @@ async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[in
 async def past_records(
     settings: StreamSettings, wanted: Callable[[Envelope], bool], *, since: datetime, until: datetime, limit: int
 ) -> AsyncGenerator[Any, None]:
-    """The first records of the outputs topic in a time that are `wanted`, `limit` at most, as aiokafka gives them.
-
-    Those that a recheck put there are skipped.
-    """
+    """The first records of the outputs topic in a time that are `wanted`, as aiokafka gives them; none of a recheck."""
     count, begin, end = 0, since.timestamp() * 1000, until.timestamp() * 1000
     async with aclosing(read_topic(settings.kafka, settings.topics.outputs, since=since)) as messages:
         async for message in messages:

@@ -32,13 +32,11 @@ from streams.topic_reader import read_topic
 from streams.topics import partitions_of
 
 _CLOCKS = timedelta(seconds=5)
-"""Answers are stamped by another machine's clock than the commit may be, and those of machines that keep time differ
-by less."""
+"""Answers are stamped by another machine's clock than the commit may be."""
 
 _TRIES = 30
 _PAUSE_SECONDS = 0.5
-"""A cluster makes the topic of its groups when it is first asked about one, and a coordinator that is gone is replaced,
-within seconds."""
+"""A cluster makes the topic of its groups when it is first asked, and replaces a coordinator, within seconds."""
 
 _log = structlog.get_logger(__name__)
 
@@ -49,15 +47,11 @@ class Takeover:
 
     name: str
     topic: str
-    answers: Sequence[str]
-    """The topics of the answers to messages of `topic`, one message each."""
+    answers: Sequence[str]  # The topics of the answers to messages of `topic`, one message each.
     settings: StreamSettings
-    follows: str
-    """The topic of a message that may follow an answer."""
-    follow_up: Callable[[bytes, Origin], Outgoing | None]
-    """Makes it from the answer and its position."""
-    restore: Callable[[Mapping[TP, Commit]], Awaitable[None]] | None = None
-    """Called with the commits first."""
+    follows: str  # The topic of a message that may follow an answer.
+    follow_up: Callable[[bytes, Origin], Outgoing | None]  # Makes it from the answer and its position.
+    restore: Callable[[Mapping[TP, Commit]], Awaitable[None]] | None = None  # Called with the commits first.
 
     async def read(self, committed: Mapping[TP, Commit]) -> dict[tuple[TP, int], Outgoing | None]:
         """What is answered from the committed offsets on, by partition and offset; and what is still to follow it."""

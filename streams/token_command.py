@@ -21,11 +21,8 @@ _COMMAND_SECONDS = 30.0
 _PAUSE_SECONDS = 5.0
 """Clients ask many times a second while they cannot connect; a command that failed is left alone for this long."""
 
-_USED_SHARE = 0.8
-"""Share of a token's life after which the next connection takes a new one, as Kafka's own clients do."""
-
-_UNTOLD_SECONDS = 300.0
-"""A token that does not say how long it lives is kept for this long; those of Amazon MSK live 15 minutes."""
+_USED_SHARE = 0.8  # Of a token's life, as in Kafka's own clients.
+_UNTOLD_SECONDS = 300.0  # Of a token that does not say how long it lives; those of Amazon MSK live 15 minutes.
 
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
 _LIKE_A_SECRET = re.compile(r"[\w.+=~-]{32,}")
@@ -52,11 +49,7 @@ class TokenCommand(AbstractTokenProvider):  # type: ignore[misc]  # aiokafka is 
         self._until = 0.0
 
     async def token(self) -> str:
-        """The kept token, or a new one.
-
-        Raises:
-            TokenCommandFailed: the command failed, now or a moment ago.
-        """
+        """The kept token, or a new one, or TokenCommandFailed, now or a moment ago."""
         return await asyncio.to_thread(self._token)
 
     def extensions(self) -> dict[str, str]:

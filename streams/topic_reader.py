@@ -23,8 +23,6 @@ _BATCH = 100
 """Messages of each partition that wait to be compared with those of the others: 100 MB at worst, of a megabyte each."""
 
 _FETCH_MILLISECONDS = 1000
-"""A broker answers within 100 ms, also where there is nothing; what takes longer shows in the silence."""
-
 _REMEMBERED = 100_000
 """Ids of messages shown, so that repeats are not: they follow within seconds, or within a restart's backlog."""
 
@@ -41,15 +39,10 @@ async def read_topic(
 ) -> AsyncGenerator[Any, None]:
     """The messages of `topics` (`ConsumerRecord`) from their beginning to where they ended at the time of the call.
 
-    Those of one partition come in their order, and the partitions are merged by the messages' timestamps.
-
-    Args:
-        kafka: where they are.
-        topics: their names.
-        numbers: of the partitions that are read, if not all are.
-        since: of each partition only what follows the first message of that time or later.
-        follow: afterwards go on with what arrives, without end.
-        report: called meanwhile when no broker answers, and when one does again; the reading goes on.
+    Those of one partition come in their order, and the partitions are merged by the messages' timestamps. `numbers`
+    are those of the partitions, if not all are read; of each only what follows the first message `since` a time.
+    `follow`: afterwards go on with what arrives, without end; `report` is called meanwhile when no broker answers, and
+    when one does again.
 
     Raises:
         BrokerUnavailable: no broker answered, or none did for a minute while there was more to read.
@@ -153,7 +146,6 @@ class TopicView(Generic[MessageT]):
     ) -> None:
         """`report` is told while messages are followed that no broker answers, or that one answers again."""
         self.read = 0
-        """Different messages so far."""
         self._unreadable = 0
         self._kafka = kafka
         self._topics = topics

@@ -113,11 +113,7 @@ async def retentions(settings: StreamSettings) -> dict[str, Retention]:
 
 
 async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:
-    """Check that `topics` exist: a consumer of a missing topic waits for ever, without a message.
-
-    Raises:
-        StreamError: naming those that are missing, and the command that creates them.
-    """
+    """Raise StreamError naming `topics` that are missing: a consumer of one waits for ever, without a message."""
     async with admin(kafka) as client:
         present = set(await client.list_topics())
     missing = [topic for topic in topics if topic not in present]

@@ -42,11 +42,7 @@ class Item:
 
 
 def read_request(data: bytes, signal: Signal) -> list[Item]:
-    """The items of a request; its first byte says whether it is JSON.
-
-    Raises:
-        Unreadable: it is not a request; the error does not quote it.
-    """
+    """The items of a request, else `Unreadable`, which does not quote it; its first byte says whether it is JSON."""
     # No message of protobuf begins with a brace: a group that was never allowed.
     json = data.startswith(b"{")
     is_span = signal == "traces"

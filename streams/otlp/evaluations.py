@@ -13,10 +13,9 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from schemas import Abstention, Verdict
 
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/gen-ai/0.1.0"
-"""Version 0.1.0 of the GenAI conventions, their their own first."""
-_EVENT: Final = "gen_ai.evaluation.result"
-_SERVICE: Final = "assay"
+"""Version 0.1.0 of the GenAI conventions, their own first."""
 _DIGITS: Final = 12
+_KINDS: Final = {bool: "bool_value", int: "int_value", float: "double_value", str: "string_value"}
 
 _FAULTS: Final = frozenset({"judge_failed", "judge_unusable", "judge_slow", "timeout"})
 """Causes of abstentions that someone can fix."""
@@ -47,7 +46,7 @@ def evaluation(verdict: Verdict, *, explained: bool) -> LogRecord:
     return LogRecord(
         time_unix_nano=moment,
         observed_time_unix_nano=moment,
-        event_name=_EVENT,
+        event_name="gen_ai.evaluation.result",
         severity_number=SeverityNumber.SEVERITY_NUMBER_WARN if fault else SeverityNumber.SEVERITY_NUMBER_INFO,
         trace_id=bytes.fromhex((trace and trace.trace_id) or ""),
         span_id=bytes.fromhex((trace and trace.span_id) or ""),
@@ -57,22 +56,14 @@ def evaluation(verdict: Verdict, *, explained: bool) -> LogRecord:
 
 def request_of(events: Iterable[LogRecord]) -> bytes:
     """A request of OTLP with these events."""
-    scope = InstrumentationScope(name=_SERVICE, version=version("assay"))
-    resource = Resource(attributes=[KeyValue(key="service.name", value=_value(_SERVICE))])
+    scope = InstrumentationScope(name="assay", version=version("assay"))
+    resource = Resource(attributes=[KeyValue(key="service.name", value=_value("assay"))])
     of_scope = ScopeLogs(scope=scope, log_records=events, schema_url=SCHEMA_URL)
     logs = ResourceLogs(resource=resource, scope_logs=[of_scope], schema_url=SCHEMA_URL)
     return bytes(ExportLogsServiceRequest(resource_logs=[logs]).SerializeToString())
 
 
 def _value(value: object) -> AnyValue:
-    match value:
-        case bool():
-            return AnyValue(bool_value=value)
-        case int():
-            return AnyValue(int_value=value)
-        case float():
-            return AnyValue(double_value=value)
-        case str():
-            return AnyValue(string_value=value)
-        case _:
-            return AnyValue(string_value=orjson.dumps(value).decode())
+    if (kind := _KINDS.get(type(value))) is None:
+        return AnyValue(string_value=orjson.dumps(value).decode())
+    return AnyValue(**{kind: value})
