@@ -6,14 +6,12 @@ from typing import Any, Self
 from streams.errors import ExtraMissing, StreamError
 
 _START_SECONDS = 10.0
-"""The mock cluster listens within milliseconds; ten seconds allow for a machine that is busy to its limits."""
 
 
 class EmbeddedBroker:
     """A separate broker for as long as the context lasts; for trying out and for tests.
 
-    It keeps at most 5 MB or 100,000 messages a partition, makes topics (of four partitions) when they are first asked
-    for, and takes about a session timeout for a worker to join.
+    It keeps at most 5 MB or 100,000 messages a partition, and takes about a session timeout for a worker to join.
     """
 
     def __init__(self, topics: Iterable[str] = ()) -> None:

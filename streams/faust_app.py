@@ -243,14 +243,10 @@ class _Consumer(driver.Consumer):
 class _Silent(Monitor):
     """Turns off Faust's own statistics of every message: our metrics replace them."""
 
-    def on_message_in(self, tp: TP, offset: int, message: Any) -> None:
+    def on_message_in(self, *_: Any) -> None:
         pass
 
-    def on_stream_event_in(self, tp: TP, offset: int, stream: Any, event: Any) -> None:
-        pass
-
-    def track_tp_end_offset(self, tp: TP, offset: int) -> None:
-        pass
+    on_stream_event_in = track_tp_end_offset = on_message_in
 
 
 class GroupApp(faust.App):

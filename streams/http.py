@@ -19,7 +19,6 @@ _PROBE_SECONDS = 2.0
 """Kubernetes waits one second by default, Prometheus ten; a probe that takes longer than two is itself a fault."""
 
 _SHUTDOWN_SECONDS = 1.0
-"""A scrape takes milliseconds; nothing else is kept open."""
 
 
 class HttpServer:

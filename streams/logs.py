@@ -14,7 +14,7 @@ import orjson
 import structlog
 
 _EVERY_SECONDS = 60.0
-"""While a broker is down, clients log the same lines many times a second; once a minute shows that they still try."""
+"""While a broker is down, clients log the same lines many times a second."""
 
 _FIRST_IS_NO_ERROR = "Group Coordinator Request failed: %s"
 """A message of aiokafka. A cluster's first consumer group gets it until the topic of all groups has been created."""

@@ -131,12 +131,10 @@ OnEnded: TypeAlias = Callable[[Incoming, bool], None]
 """Called with True when a dead letter answered a message, and with False when it was given back unanswered."""
 
 Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing] | None]]
-"""Processes a message. The messages that it returns are delivered before the message is acknowledged; None passes it
-over, which says nothing about what the handler needs.
+"""Processes a message. What it returns is delivered before the message is acknowledged; None passes it over.
 
-It raises `Unreadable` if the message cannot be read, and `Hold` if it is to be tried again later. Any other exception
-counts as a failed attempt. A handler limits its own time, and is safe to call twice with the same message. Those of a
-partition begin in the order of their offsets.
+It raises `Unreadable` if the message cannot be read, and `Hold` if it is to be tried again later; all else is a failed
+attempt. It limits its own time, and is safe to call twice. Those of a partition begin in the order of their offsets.
 """
 
 
@@ -254,7 +252,7 @@ class TooLarge(Exception):
     """The message exceeds what the broker or the producer takes."""
 
 
-_Sent: TypeAlias = tuple[Outgoing, asyncio.Future[Any], "asyncio.Future[_Sent] | None"]
+Sent: TypeAlias = tuple[Outgoing, asyncio.Future[Any], "asyncio.Future[Sent] | None"]
 """A message on its way, aiokafka's answer, and the message that follows, once it is on its way itself."""
 
 
@@ -264,7 +262,7 @@ class Publisher(Client):
     def __init__(self, settings: StreamSettings) -> None:
         self._settings = settings
         self._producer: AIOKafkaProducer | None = None
-        self._followed: deque[tuple[Follow, asyncio.Future[Any], asyncio.Future[_Sent]]] = deque()
+        self._followed: deque[tuple[Follow, asyncio.Future[Any], asyncio.Future[Sent]]] = deque()
         """Messages on their way that another follows, in the order in which they were sent."""
         self._following: asyncio.Task[None] | None = None
 
@@ -297,13 +295,10 @@ class Publisher(Client):
 
     async def publish(self, *messages: Outgoing) -> None:
         """Return when the broker has acknowledged `messages`, and what follows them; raises TooLarge or StreamError."""
-        await (await self.put(*messages))
+        await self.acknowledged(*[await self.put(message) for message in messages])
 
-    async def put(self, *messages: Outgoing) -> Awaitable[None]:
-        """Queue `messages`, in order; the result is to be awaited, and returns or raises as `publish`."""
-        return self._acknowledged([await self._put(message) for message in messages])
-
-    async def _put(self, message: Outgoing) -> _Sent:
+    async def put(self, message: Outgoing) -> Sent:
+        """Queue a message; `acknowledged` then returns or raises as `publish`."""
         if self._producer is None:
             raise StreamError("the producer is not running")
         loop = asyncio.get_running_loop()
@@ -314,14 +309,17 @@ class Publisher(Client):
         except KafkaError as error:
             answer = loop.create_future()
             answer.set_exception(error)
+        # Who waited for it may be cancelled: an error is then nobody's.
+        answer.add_done_callback(lambda answer: answer.cancelled() or answer.exception())
         if message.then is None:
             return message, answer, None
-        followed: asyncio.Future[_Sent] = loop.create_future()
+        followed: asyncio.Future[Sent] = loop.create_future()
         self._followed.append((message.then, answer, followed))
         self._following = self._following or asyncio.create_task(self._follow())
         return message, answer, followed
 
-    async def _acknowledged(self, sent: Sequence[_Sent]) -> None:
+    async def acknowledged(self, *sent: Sent) -> None:
+        """Return when the broker has acknowledged what is on its way, and what follows it."""
         for message, answer, followed in sent:
             # Not awaited itself: that would cancel it together with who waits for it, and another may follow it.
             await asyncio.wait([answer])
@@ -333,7 +331,7 @@ class Publisher(Client):
             if message.on_delivered is not None:
                 message.on_delivered()
             if followed is not None:
-                await self._acknowledged([await followed])
+                await self.acknowledged(await followed)
 
     async def _follow(self) -> None:
         """Send what follows, in the order of what it follows, whichever topic that is on."""
@@ -347,7 +345,7 @@ class Publisher(Client):
                 # Where the broker took a repeat of the request, it does not say where the message is.
                 is_known = at.log_start_offset >= 0
                 position = Origin(topic=at.topic, partition=at.partition, offset=at.offset) if is_known else None
-                sent = await self._put(then(position))
+                sent = await self.put(then(position))
             except Exception as error:  # noqa: BLE001 - who waits for it meets it
                 if not followed.done():
                     followed.set_exception(error)

@@ -12,8 +12,7 @@ from schemas import Envelope, Unreadable, read_record
 from schemas.records import misspelt_hint
 
 _CHUNK_BYTES = 262_144
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""Editors on Windows write it before the first record."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # Editors on Windows write it before the first record.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """Putting records onto the outputs topic: those of a file, and those of the past for one checker."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
+import itertools
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from contextlib import aclosing
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from schemas import Envelope, Unreadable, read_record
-from streams.messages import Outgoing, Publisher, TooLarge, recheck_message, recheck_of, record_message
+from streams.messages import Outgoing, Publisher, Sent, TooLarge, recheck_message, recheck_of, record_message
 from streams.record_lines import Line
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
@@ -44,10 +45,10 @@ async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[in
     """Publish numbered messages, many under way at once; how many the broker has acknowledged."""
     count, under_way = 0, asyncio.Semaphore(_UNDER_WAY)
 
-    async def wait(number: int, acknowledged: Awaitable[None]) -> None:
+    async def wait(number: int, sent: Sent) -> None:
         nonlocal count
         try:
-            await acknowledged
+            await publisher.acknowledged(sent)
             count += 1
         except TooLarge as fault:
             refuse(number, f"oversized: {fault}; the broker takes less")
@@ -87,11 +88,6 @@ async def past_records(
 
 async def send_again(settings: StreamSettings, past: AsyncGenerator[Any, None], checker: str, refuse: Refuse) -> int:
     """Put records of the past onto their topic once more, for `checker` alone; as `publish_all`."""
-
-    async def messages() -> AsyncGenerator[tuple[int, Outgoing]]:
-        number = 0
-        async for message in past:
-            number += 1
-            yield number, recheck_message(message, checker)
-
-    return await publish_all(settings, messages(), refuse)
+    numbers = itertools.count(1)
+    messages = ((next(numbers), recheck_message(message, checker)) async for message in past)
+    return await publish_all(settings, messages, refuse)

@@ -18,7 +18,7 @@ from streams.topic_reader import read_topic
 _log = structlog.get_logger(__name__)
 
 _MARK = "assay-replayed"
-"""Header of the note, keyed like the letter, that says it was replayed; its value is the letter's id."""
+"""Header of the note, keyed like the letter, that it was replayed; its value is the letter's id."""
 
 Status = Literal["replayed", "replayed_before", "unreadable", "payload_lost", "too_large"]
 """`unreadable`: what made it a dead letter is its bytes, which a replay cannot change."""

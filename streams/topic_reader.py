@@ -24,7 +24,7 @@ _BATCH = 100
 
 _FETCH_MILLISECONDS = 1000
 _REMEMBERED = 100_000
-"""Ids of messages shown, so that repeats are not: they follow within seconds, or within a restart's backlog."""
+"""Ids of messages shown: repeats follow within seconds, or within a restart's backlog."""
 
 MessageT = TypeVar("MessageT", bound=Wire)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.admission import AckWindow, Gate, Slot, Slots, Trial
-from tests.streams.virtual_time import run_virtually
+from tests.streams.virtual_time import virtually
 from tests.support.waiting import until
 
 MOST = 128
@@ -18,120 +18,96 @@ def held(gate: Gate, *, trial: Trial | None = None) -> asyncio.Task[Trial | None
     return asyncio.create_task(gate.hold(5.0, trial=trial))
 
 
-def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go():
-    async def run() -> None:
-        changes: list[bool] = []
-        gate = Gate(changes.append)
-        holders = [held(gate) for _ in range(3)]
-        passing = asyncio.create_task(gate.passed())
-        await asyncio.sleep(4.9)
-        assert gate.closed
-        assert gate.held == 3
-        await asyncio.sleep(1)
-        assert [holder.done() for holder in holders] == [True, False, False]
-        assert not passing.done()
-        gate.passed_trial(holders[0].result())
-        assert await asyncio.gather(*holders[1:], passing) == [None] * 3
-        assert changes == [True, False]
-
-    run_virtually(run)
+@virtually
+async def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go() -> None:
+    changes: list[bool] = []
+    gate = Gate(changes.append)
+    holders = [held(gate) for _ in range(3)]
+    passing = asyncio.create_task(gate.passed())
+    await asyncio.sleep(4.9)
+    assert gate.closed
+    assert gate.held == 3
+    await asyncio.sleep(1)
+    assert [holder.done() for holder in holders] == [True, False, False]
+    assert not passing.done()
+    gate.passed_trial(holders[0].result())
+    assert await asyncio.gather(*holders[1:], passing) == [None] * 3
+    assert changes == [True, False]
 
 
-def test_a_failed_trial_waits_again_and_the_next_one_is_tried():
-    async def run() -> None:
-        gate = Gate(lambda _: None)
-        first, second = held(gate), held(gate)
-        again = held(gate, trial=await first)
-        assert await second
-        assert not again.done()
-        gate.open()
-        assert not await again
-
-    _, seconds = run_virtually(run)
-    assert seconds == 10
-
-
-def test_a_trial_that_takes_long_lets_all_go():
-    async def run() -> None:
-        changes: list[bool] = []
-        gate = Gate(changes.append)
-        long_one, other = held(gate), held(gate)
-        trial = await long_one
-        assert not await other
-        assert changes == [True, False]
-        # What becomes of it then is no news of those that are held since.
-        others = [held(gate) for _ in range(2)]
-        await asyncio.sleep(1)
-        gate.passed_trial(trial)
-        assert gate.closed
-        second = await others[0]
-        again = held(gate, trial=trial)
-        await asyncio.sleep(1)
-        gate.passed_trial(second)
-        assert await asyncio.gather(others[1], again) == [None] * 2
-        assert changes == [True, False, True, False]
-
-    _, seconds = run_virtually(run)
-    assert seconds == 16
+@virtually
+async def test_a_trial_that_takes_long_lets_all_go() -> None:
+    changes: list[bool] = []
+    gate = Gate(changes.append)
+    long_one, other = held(gate), held(gate)
+    trial = await long_one
+    assert not await other
+    assert changes == [True, False]
+    # What becomes of it then is no news of those that are held since.
+    others = [held(gate) for _ in range(2)]
+    await asyncio.sleep(1)
+    gate.passed_trial(trial)
+    assert gate.closed
+    second = await others[0]
+    again = held(gate, trial=trial)
+    await asyncio.sleep(1)
+    gate.passed_trial(second)
+    assert await asyncio.gather(others[1], again) == [None] * 2
+    assert changes == [True, False, True, False]
+    assert asyncio.get_running_loop().time() == 16
 
 
-def test_after_all_held_records_failed_a_new_one_is_tried():
-    async def run() -> None:
-        gate = Gate(lambda _: None)
-        poison, other = held(gate), held(gate)
-        new = asyncio.create_task(gate.passed())
-        poison = held(gate, trial=await poison)
-        other = held(gate, trial=await other)
-        trial = await new
-        assert trial
-        assert not poison.done()
-        assert not other.done()
-        again = held(gate, trial=trial)
-        assert await poison, "and the next is one of those held before"
-        assert not again.done()
-        gate.open()
-        assert await asyncio.gather(other, again) == [None] * 2
-
-    run_virtually(run)
+@virtually
+async def test_after_all_held_records_failed_a_new_one_is_tried() -> None:
+    gate = Gate(lambda _: None)
+    poison, other = held(gate), held(gate)
+    new = asyncio.create_task(gate.passed())
+    poison = held(gate, trial=await poison)
+    other = held(gate, trial=await other)
+    trial = await new
+    assert trial
+    assert not poison.done()
+    assert not other.done()
+    again = held(gate, trial=trial)
+    assert await poison, "and the next is one of those held before"
+    assert not again.done()
+    gate.open()
+    assert await asyncio.gather(other, again) == [None] * 2
 
 
-def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time():
-    async def run() -> None:
-        changes: list[bool] = []
-        gate = Gate(changes.append)
-        holders = [asyncio.create_task(gate.hold(5.0, others_pass=True, trial=None)) for _ in range(3)]
-        await asyncio.sleep(1)
-        assert await gate.passed() is None
-        trial = await holders[0]
-        assert not any(holder.done() for holder in holders[1:])
-        gate.passed_trial(trial)
-        assert await asyncio.gather(*holders[1:]) == [None] * 2
-        assert changes == []
-
-    _, seconds = run_virtually(run)
-    assert seconds == 5
+@virtually
+async def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time() -> None:
+    changes: list[bool] = []
+    gate = Gate(changes.append)
+    holders = [asyncio.create_task(gate.hold(5.0, others_pass=True, trial=None)) for _ in range(3)]
+    await asyncio.sleep(1)
+    assert await gate.passed() is None
+    trial = await holders[0]
+    assert not any(holder.done() for holder in holders[1:])
+    gate.passed_trial(trial)
+    assert await asyncio.gather(*holders[1:]) == [None] * 2
+    assert changes == []
+    assert asyncio.get_running_loop().time() == 5
 
 
-def test_a_record_that_may_be_to_blame_closes_the_gate_only_where_none_is_answered_between():
-    async def run() -> None:
-        gate = Gate(lambda _: None)
-        trial = None
-        for _ in range(20):
-            trial = await gate.hold(1.0, suspect=True, trial=trial)
-            gate.answer()
-        assert not gate.closed
-        for _ in range(2):
-            trial = await gate.hold(1.0, suspect=True, trial=trial)
-        assert not gate.closed
-        again = asyncio.create_task(gate.hold(1.0, suspect=True, trial=trial))
-        await asyncio.sleep(0.5)
-        assert gate.closed
-        new = asyncio.create_task(gate.passed())
-        await asyncio.sleep(0.1)
-        assert not new.done()
-        again.cancel()
-
-    run_virtually(run)
+@virtually
+async def test_a_record_that_may_be_to_blame_closes_the_gate_only_where_none_is_answered_between() -> None:
+    gate = Gate(lambda _: None)
+    trial = None
+    for _ in range(20):
+        trial = await gate.hold(1.0, suspect=True, trial=trial)
+        gate.answer()
+    assert not gate.closed
+    for _ in range(2):
+        trial = await gate.hold(1.0, suspect=True, trial=trial)
+    assert not gate.closed
+    again = asyncio.create_task(gate.hold(1.0, suspect=True, trial=trial))
+    await asyncio.sleep(0.5)
+    assert gate.closed
+    new = asyncio.create_task(gate.passed())
+    await asyncio.sleep(0.1)
+    assert not new.done()
+    again.cancel()
 
 
 async def _fill(slots: Slots, begun: Callable[[Slot], None]) -> None:
@@ -194,14 +170,12 @@ async def test_a_slot_that_is_given_up_is_somebody_elses_and_memory_is_bounded()
     filling.cancel()
 
 
-def test_a_message_is_given_up_only_while_others_are_answered_and_after_the_configured_time():
-    async def run() -> None:
-        slot, patient = Slot(Slots(1)), Slot(Slots(1))
-        assert not any(slot.patience_ends(0, answered=7) for _ in range(100))
-        assert [slot.patience_ends(0, each) for each in (8, 8, 9, 9, 10)] == [False, False, False, False, True]
-        assert not any(patient.patience_ends(3600, each) for each in range(100))
-
-    run_virtually(run)
+@virtually
+async def test_a_message_is_given_up_only_while_others_are_answered_and_after_the_configured_time() -> None:
+    slot, patient = Slot(Slots(1)), Slot(Slots(1))
+    assert not any(slot.patience_ends(0, answered=7) for _ in range(100))
+    assert [slot.patience_ends(0, each) for each in (8, 8, 9, 9, 10)] == [False, False, False, False, True]
+    assert not any(patient.patience_ends(3600, each) for each in range(100))
 
 
 @given(st.data())

@@ -30,3 +30,12 @@ def run_virtually(make: Callable[[], Awaitable[ResultT]]) -> tuple[ResultT, floa
         return loop.run_until_complete(make()), selector.now  # type: ignore[arg-type]
     finally:
         loop.close()
+
+
+def virtually(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+    """`test` on such a loop."""
+
+    def run() -> None:
+        run_virtually(test)
+
+    return run
