@@ -3,13 +3,10 @@
 Its certificates, users and signed tokens are made anew each time.
 """
 
-import contextlib
 import json
-import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -75,11 +72,6 @@ sasl.oauthbearer.expected.audience={AUDIENCE}
 
     def start(self) -> int:
         process = super().start()
-        self.set_scram_password(PASSWORD)
-        return process
-
-    def set_scram_password(self, password: str) -> None:
-        """Give the user this password for both SCRAM mechanisms."""
         from confluent_kafka.admin import (
             AdminClient,
             ScramCredentialInfo,
@@ -89,9 +81,10 @@ sasl.oauthbearer.expected.audience={AUDIENCE}
 
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
-            change = UserScramCredentialUpsertion(USER, ScramCredentialInfo(mechanism, 4096), password.encode())
+            change = UserScramCredentialUpsertion(USER, ScramCredentialInfo(mechanism, 4096), PASSWORD.encode())
             for done in admin.alter_user_scram_credentials([change]).values():
                 done.result()
+        return process
 
     def login(self, mechanism: str, *, password: str = PASSWORD, token: str | None = None) -> dict[str, Any]:
         """Settings of a client that logs in; a file that holds `token` is made anew."""
@@ -145,12 +138,8 @@ sasl.oauthbearer.expected.audience={AUDIENCE}
 
     def _public_key(self) -> dict[str, str]:
         public = self._signing_key.public_key().public_numbers()
-        number = {name: _encoded(value.to_bytes(length, "big")) for name, value, length in _sizes(public)}
+        number = {"n": _encoded(public.n.to_bytes(256, "big")), "e": _encoded(public.e.to_bytes(3, "big"))}
         return {"kty": "RSA", "kid": "test", "alg": "RS256", "use": "sig", **number}
-
-
-def _sizes(public: rsa.RSAPublicNumbers) -> list[tuple[str, int, int]]:
-    return [("n", public.n, 256), ("e", public.e, 3)]
 
 
 def _part(claims: dict[str, Any]) -> str:
@@ -159,15 +148,3 @@ def _part(claims: dict[str, Any]) -> str:
 
 def _encoded(data: bytes) -> str:
     return urlsafe_b64encode(data).decode().rstrip("=")
-
-
-@contextlib.contextmanager
-def running_secured_kafka() -> Iterator[SecuredKafka]:
-    """A broker for as long as the context lasts."""
-    with tempfile.TemporaryDirectory(prefix="assay-kafka-") as folder:
-        broker = SecuredKafka(Path(folder))
-        broker.start()
-        try:
-            yield broker
-        finally:
-            broker.kill()

@@ -1,10 +1,7 @@
 """Lines are cut where editors cut them, and sent byte for byte."""
 
-import asyncio
 import json
 import os
-import tempfile
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -96,19 +93,14 @@ async def test_an_array_of_records_is_told_as_one(tmp_path, separator, lines):
     assert [line.data.decode() for line in after] == [record, "[12:30] started", record]
 
 
-async def lines_of(*lines: bytes) -> AsyncIterator[Line]:
-    with tempfile.TemporaryFile(buffering=0) as file:
-        file.write(b"\n".join(lines))
-        file.seek(0)
-        async for line in read_lines(file, keep_bytes=2**20):
-            yield line
-
-
-async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_number(place: Place):
-    settings = await asyncio.to_thread(place.prepare, place.settings())
+async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_number(prepared: Place, tmp_path):
+    settings, path = prepared.checked(), tmp_path / "in"
     odd = b'  {"kind":"generation", "source":"s","model":"m","response":"\xc3\xa4"}'
     refused: list[tuple[int, str]] = []
     lines = [odd + b"\r", b"", b'{"kind":"x"}', b"{", b' "kind": "generation"', b"}", record(1)]
-    assert await send_records(settings, lines_of(*lines), lambda *one: refused.append(one)) == 2
+    path.write_bytes(b"\n".join(lines))
+    with path.open("rb", buffering=0) as file:
+        found = read_lines(file, keep_bytes=1000)
+        assert await send_records(settings, found, lambda *one: refused.append(one)) == 2
     assert [(line, why.partition(":")[0]) for line, why in refused] == [(3, "unknown_kind"), (4, "not_json")]
-    assert sorted(await first_of(place.servers, settings.topics.outputs, 2)) == sorted([odd, record(1)])
+    assert sorted(await first_of(prepared.servers, settings.topics.outputs, 2)) == sorted([odd, record(1)])

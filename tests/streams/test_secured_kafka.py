@@ -18,7 +18,7 @@ from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 from streams.topics import create_topics
 from tests.assay.running import assay
-from tests.streams.secured_kafka import MECHANISMS, PASSWORD, SecuredKafka, running_secured_kafka
+from tests.streams.secured_kafka import MECHANISMS, PASSWORD, SecuredKafka
 from tests.support.checkers import Accept
 from tests.support.traffic import record
 from tests.support.waiting import until
@@ -28,9 +28,11 @@ SCRAM = "SCRAM-SHA-512"
 
 
 @pytest.fixture(scope="module")
-def secured() -> Iterator[SecuredKafka]:
-    with running_secured_kafka() as broker:
-        yield broker
+def secured(tmp_path_factory) -> Iterator[SecuredKafka]:
+    broker = SecuredKafka(tmp_path_factory.mktemp("kafka"))
+    broker.start()
+    yield broker
+    broker.kill()
 
 
 async def test_each_way_to_log_in_brings_a_record_to_its_verdict_and_back(secured: SecuredKafka):

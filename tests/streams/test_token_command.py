@@ -73,15 +73,6 @@ async def test_what_is_no_token_is_told_without_what_was_printed(command, said):
     assert "confidential" not in str(failed.value)
 
 
-async def test_a_command_that_failed_is_not_run_again_at_once(tmp_path):
-    runs = tmp_path / "runs"
-    provider = TokenCommand(("sh", "-c", f"echo >> {runs}; exit 1"))
-    for _ in range(5):
-        with pytest.raises(TokenCommandFailed, match="ended with status 1"):
-            await provider.token()
-    assert len(runs.read_text()) == 1
-
-
 async def test_a_command_that_hangs_is_ended_with_what_it_started(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "_COMMAND_SECONDS", 0.5)
     child = tmp_path / "child"

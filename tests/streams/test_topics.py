@@ -14,7 +14,7 @@ from aiokafka.structs import BrokerMetadata, TopicPartition
 from schemas import Origin
 from streams import lookup as module
 from streams.clients import admin, group_consumer
-from streams.errors import BrokerUnavailable, StreamError
+from streams.errors import BrokerUnavailable
 from streams.lookup import RecordLookup
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
@@ -32,13 +32,6 @@ from tests.support.traffic import put, record
 from tests.support.waiting import PATIENCE_SECONDS, until
 
 DAY = 24 * 3600 * 1000
-
-
-async def test_creating_topics_a_second_time_creates_none(place: Place):
-    settings = place.checked(partitions=3)
-    assert set(await create_topics(settings)) == set(settings.topics.all)
-    assert await create_topics(settings) == []
-    assert await partitions_of(settings.kafka, settings.topics.outputs) == [0, 1, 2]
 
 
 async def test_a_topic_that_is_added_later_has_as_many_partitions_as_those_that_are_there(place: Place):
@@ -121,12 +114,6 @@ async def test_what_arrives_while_it_reads_is_left_out_unless_it_follows(place: 
     assert sorted(followed[5:]) == [6, 7]
 
 
-async def test_a_topic_that_is_missing_is_named_with_what_creates_it(place: Place):
-    settings = place.checked()
-    with pytest.raises(StreamError, match=rf"{settings.topics.alerts}.*assay topics create"):
-        [message async for message in read_topic(settings.kafka, settings.topics.alerts)]
-
-
 async def _send(place: Place, topic: str, sent: list[tuple[int, int]]) -> None:
     producer = AIOKafkaProducer(bootstrap_servers=place.servers)
     await producer.start()
@@ -187,8 +174,15 @@ async def test_what_is_not_there_is_gone(place: Place):
         assert [await lookup.read(one) for one in places] == [None] * 4
         assert await lookup.read(_at(settings, 0)) == record(0)
         # What came since is found.
-        await put(place.servers, settings.topics.outputs, [record(1)])
+        await put(place.servers, settings.topics.outputs, [record(number) for number in range(1, 10)])
         assert await lookup.read(_at(settings, 1)) == record(1)
+    admin = AIOKafkaAdminClient(bootstrap_servers=place.servers)
+    await admin.start()
+    await admin.delete_records({TopicPartition(settings.topics.outputs, 0): RecordsToDelete(before_offset=5)})
+    await admin.close()
+    async with RecordLookup(settings).running() as lookup:
+        assert [await lookup.read(_at(settings, offset)) for offset in (0, 4)] == [None, None]
+        assert await lookup.read(_at(settings, 5)) == record(5)
 
 
 async def test_neighbours_cost_one_fetch(place: Place):
@@ -200,19 +194,6 @@ async def test_neighbours_cost_one_fetch(place: Place):
         assert lookup.fetches == 1
         await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(2000)))
         assert lookup.fetches == 1
-
-
-async def test_what_its_topic_no_longer_keeps_is_gone(place: Place):
-    settings = await _prepared(place)
-    await put(place.servers, settings.topics.outputs, [record(number) for number in range(10)])
-    partition = TopicPartition(settings.topics.outputs, 0)
-    admin = AIOKafkaAdminClient(bootstrap_servers=place.servers)
-    await admin.start()
-    await admin.delete_records({partition: RecordsToDelete(before_offset=5)})
-    await admin.close()
-    async with RecordLookup(settings).running() as lookup:
-        assert [await lookup.read(_at(settings, offset)) for offset in (0, 4)] == [None, None]
-        assert await lookup.read(_at(settings, 5)) == record(5)
 
 
 async def test_an_outage_is_no_loss_and_passes(own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch):
