@@ -102,7 +102,6 @@ class Delivery:
 
     @property
     def held(self) -> int:
-        """Number of records that wait for their next attempt."""
         return self._gate.held
 
     @property

@@ -122,6 +122,7 @@ class _Consumer(driver.Consumer):
         self._begun: dict[TP, int] = {}  # By partition the offset that the group began at.
         self._assigned_at = self._member_until = -math.inf
         self._seeking = asyncio.Lock()
+        self._sought: Mapping[TP, int | None] = {}  # The committed offsets of the partitions at the last seek.
 
     def iterate(self, records: Mapping[TP, list[ConsumerRecord]]) -> Iterator[tuple[TP, Any]]:
         """Hand on the records of a partition that were fetched together as one."""
@@ -160,10 +161,7 @@ class _Consumer(driver.Consumer):
         return found
 
     async def progress(self) -> Mapping[TP, PartitionProgress]:
-        """How far its partitions are finished; raises KafkaError where no broker answers."""
-        return cast("Mapping[TP, PartitionProgress]", await self._thread.call_thread(self._progress))
-
-    async def _progress(self) -> Mapping[TP, PartitionProgress]:
+        """How far its partitions are finished; raises KafkaError where no broker answers. On the consumer's thread."""
         thread = cast("_ConsumerThread", self._thread)
         consumer = thread._ensure_consumer()  # noqa: SLF001
         found = {}
@@ -210,6 +208,10 @@ class _Consumer(driver.Consumer):
         await super().on_partitions_revoked(revoked)
         self._acknowledged.clear()
 
+    async def seek_to_committed(self) -> Mapping[TP, int]:
+        self._sought = await super().seek_to_committed()
+        return self._sought
+
     async def perform_seek(self) -> None:
         """Go back where nothing is committed, too: to the first record.
 
@@ -219,7 +221,7 @@ class _Consumer(driver.Consumer):
         # The two overlap: one that ends late must not undo what the other has found.
         async with self._seeking:
             await super().perform_seek()
-            fresh = [tp for tp, offset in self._read_offset.items() if not offset]
+            fresh = [tp for tp, offset in self._sought.items() if not offset]
             consumer = self._thread._ensure_consumer()  # noqa: SLF001
 
             async def rewind() -> None:
@@ -291,7 +293,8 @@ class GroupApp(faust.App):
 
     async def progress(self) -> Mapping[TP, PartitionProgress]:
         """How far it has come in its partitions."""
-        return await cast("_Consumer", self.consumer).progress()
+        consumer = cast("_Consumer", self.consumer)
+        return cast("Mapping[TP, PartitionProgress]", await consumer._thread.call_thread(consumer.progress))  # noqa: SLF001
 
     @property
     def member_of(self) -> int | None:

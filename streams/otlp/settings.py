@@ -40,15 +40,12 @@ class OtlpSettings(SettingsSection):
     @field_validator("endpoint")
     @classmethod
     def _is_plain(cls, value: str | None) -> str | None:
-        if value == ENVIRONMENT:
+        if value is None or value == ENVIRONMENT:
             return value
-        if value is not None:
-            parts = urlsplit(value)
-            if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
-                raise ValueError(
-                    "expected a URL such as http://127.0.0.1:4318; with `env`, credentials are read from "
-                    f"{_VARIABLE}HEADERS"
-                )
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+            credentials = f"with `env`, credentials are read from {_VARIABLE}HEADERS"
+            raise ValueError(f"expected a URL such as http://127.0.0.1:4318; {credentials}")
         return value
 
     @property
