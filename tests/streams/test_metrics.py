@@ -68,17 +68,16 @@ def test_what_a_judge_cost_is_counted_with_how_it_ended_and_work_apart_from_wait
     request = EndedRequest(model="openai/x", task="consistency.summary", ending="failed", usage=usage, waited=7.5)
     JudgeMetrics(registry).ended(request)
     labels = {"judge": "openai/x", "task": "consistency.summary"}
-    assert registry.get_sample_value("assay_judge_calls_total", labels) == 2
-    assert registry.get_sample_value("assay_judge_cache_hits_total", labels) == 1
-    assert registry.get_sample_value("assay_judge_tokens_total", labels | {"direction": "prompt"}) == 30
-    assert registry.get_sample_value("assay_judge_cost_total", labels | {"currency": "USD"}) == 0.25
-    assert registry.get_sample_value("assay_judge_duration_seconds_sum", labels) == 0.5
-    assert registry.get_sample_value("assay_judge_waiting_seconds_total", labels) == 7.5
-    endings = {
-        outcome: registry.get_sample_value("assay_judge_answers_total", labels | {"outcome": outcome})
-        for outcome in ("answered", "failed", "unavailable")
-    }
-    assert endings == {"answered": 0, "failed": 1, "unavailable": 0}
+    for name, more, value in (
+        ("calls_total", {}, 2),
+        ("cache_hits_total", {}, 1),
+        ("tokens_total", {"direction": "prompt"}, 30),
+        ("cost_total", {"currency": "USD"}, 0.25),
+        ("duration_seconds_sum", {}, 0.5),
+        ("waiting_seconds_total", {}, 7.5),
+        *(("answers_total", {"outcome": each}, each == "failed") for each in ("answered", "failed", "unavailable")),
+    ):
+        assert registry.get_sample_value(f"assay_judge_{name}", labels | more) == value
 
 
 async def _verdict(source: str, model: str):

@@ -115,22 +115,18 @@ def test_a_log_event_with_the_messages_as_values_is_the_same_record(encode: Enco
             "gen_ai.completion.0.role": "assistant",
             "gen_ai.completion.0.content": "It opens at nine.",
         },
-        openinference_chat(
-            **{
-                "llm.input_messages.0.message.role": "user",
-                "llm.input_messages.0.message.contents.0.message_content.type": "text",
-                "llm.input_messages.0.message.contents.0.message_content.text": "When does the shop open?",
-            }
-        ),
+        openinference_chat()
+        | {
+            "llm.input_messages.0.message.role": "user",
+            "llm.input_messages.0.message.contents.0.message_content.type": "text",
+            "llm.input_messages.0.message.contents.0.message_content.text": "When does the shop open?",
+        },
     ],
 )
 def test_openinferences_and_traceloops_names_are_read(encode: Encode, attributes: dict[str, Any]):
     record = _one(encode(traces(span(7, attributes))))
-    assert (record.model, record.prompt, record.response) == (
-        "acme-chat-4",
-        "When does the shop open?",
-        "It opens at nine.",
-    )
+    said = "When does the shop open?", "It opens at nine."
+    assert (record.model, record.prompt, record.response) == ("acme-chat-4", *said)
 
 
 def test_each_choice_is_a_record_and_what_a_model_thought_is_not_part_of_it(encode: Encode):
@@ -146,10 +142,8 @@ def test_each_choice_is_a_record_and_what_a_model_thought_is_not_part_of_it(enco
 def test_documents_retrieved_before_in_the_same_trace_are_the_contexts(encode: Encode):
     maker = _maker()
     documents = openinference_retrieval("opening hours", "Open from nine.", "Closed on Sundays.")
-    by_value = {
-        "gen_ai.operation.name": "retrieval",
-        "gen_ai.retrieval.documents": orjson.dumps([{"id": "d9", "content": "Open late in May."}]).decode(),
-    }
+    found = _json({"id": "d9", "content": "Open late in May."})
+    by_value = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": found}
     first = [
         span(1, documents, at=0),
         span(2, openinference_retrieval("parking", "Behind the house."), at=0, trace=OTHER_TRACE),
@@ -169,25 +163,19 @@ def test_documents_retrieved_before_in_the_same_trace_are_the_contexts(encode: E
 
 def test_results_of_tools_and_records_of_memories_are_contexts_by_their_spans_too(encode: Encode):
     tool = {"openinference.span.kind": "TOOL", "output.value": '{"opens":"09:00"}'}
-    records = orjson.dumps([{"content": "Likes tea.", "score": 0.7}, {"content": {"city": "Ghent"}}]).decode()
-    memory = {
-        "gen_ai.operation.name": "search_memory",
-        "gen_ai.memory.query.text": "who",
-        "gen_ai.memory.records": records,
-    }
+    records = _json({"content": "Likes tea.", "score": 0.7}, {"content": {"city": "Ghent"}})
+    memory = {"gen_ai.operation.name": "search_memory", "gen_ai.memory.records": records}
     nothing = {"gen_ai.operation.name": "execute_tool"}
     other = span(4, tool | {"output.value": "of another trace"}, trace=OTHER_TRACE)
     maker = _maker()
-    made = maker.make(
-        read_request(encode(traces(span(1, tool), span(2, nothing), other, span(9, chat(), at=3))), "traces")
-    )
+    spans = span(1, tool), span(2, nothing), other, span(9, chat(), at=3)
+    made = maker.make(read_request(encode(traces(*spans)), "traces"))
     (record,) = made.records
     assert record.contexts == ('{"opens":"09:00"}',)
     assert made.left_out == {"context": 2, "other": 1}
     # What was looked up comes before what tools answered.
-    (record,) = maker.make(
-        read_request(encode(traces(span(3, memory, at=4), span(10, chat(), at=6))), "traces")
-    ).records
+    spans = span(3, memory, at=4), span(10, chat(), at=6)
+    (record,) = maker.make(read_request(encode(traces(*spans)), "traces")).records
     assert record.contexts == ("Likes tea.", '{"city":"Ghent"}')
 
 
@@ -255,11 +243,7 @@ def test_what_is_not_whole_is_counted_by_reason(encode: Encode, reason: str, att
 
 @pytest.mark.parametrize(
     ("resource", "scope"),
-    [
-        ({"service.name": "assay"}, "opentelemetry.instrumentation.openai"),
-        ({"service.name": "assay-worker"}, ""),
-        ({}, "assay"),
-    ],
+    [({"service.name": "assay"}, "openai"), ({"service.name": "assay-worker"}, ""), ({}, "assay")],
 )
 def test_the_judges_own_calls_are_never_records(encode: Encode, resource: dict[str, Any], scope: str):
     assert _made(encode(traces(span(7, chat()), resource=resource, scope=scope))).left_out == {"own": 1}
