@@ -55,7 +55,6 @@ PREFIX = "OTEL_EXPORTER_OTLP_"
     [
         ({"ENDPOINT": "http://collector:4318/"}, "http://collector:4318/v1/logs"),
         ({"ENDPOINT": "http://collector:4318", "LOGS_ENDPOINT": "https://logs.example/in"}, "https://logs.example/in"),
-        ({"LOGS_ENDPOINT": "https://logs.example/in", "LOGS_PROTOCOL": "http/protobuf"}, "https://logs.example/in"),
     ],
 )
 def test_the_endpoint_may_be_that_of_the_environment(monkeypatch, variables: dict[str, str], url: str):
