@@ -248,7 +248,7 @@ class _Silent(Monitor):
     def on_message_in(self, *_: Any) -> None:
         pass
 
-    on_stream_event_in = track_tp_end_offset = on_message_in
+    on_stream_event_in = track_tp_end_offset = on_message_in  # type: ignore[assignment]
 
 
 class GroupApp(faust.App):

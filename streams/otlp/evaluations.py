@@ -64,6 +64,6 @@ def request_of(events: Iterable[LogRecord]) -> bytes:
 
 
 def _value(value: object) -> AnyValue:
-    if (kind := _KINDS.get(type(value))) is None:
-        return AnyValue(string_value=orjson.dumps(value).decode())
-    return AnyValue(**{kind: value})
+    held, kind = AnyValue(), _KINDS.get(type(value))
+    setattr(held, kind or "string_value", value if kind else orjson.dumps(value).decode())
+    return held

@@ -183,7 +183,7 @@ def _add_call(message: ChatMessage, value: Any) -> None:
 def tools_of(attributes: Mapping[str, Any]) -> list[Tool]:
     """The tools that a model's call could call; those that are described in no known form are left out."""
     with suppress(NotTaken):
-        found = next(filter(None, found_under(attributes, TOOL_DEFINITIONS)), [])
+        found: Any = next(filter(None, found_under(attributes, TOOL_DEFINITIONS)), [])
         return [tool for each in _listed(found) if (tool := _tool(each))]
     return []
 
