@@ -28,14 +28,14 @@ async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(s
     stub.play(lambda request: good(delay=len(request.numbered) * 85 / (20 * QUICK)))
     checker: Checker[Any] = asking("consistency", stub.base_url, form="list", timeout_seconds=20 / QUICK)
     record = Generation(kind="generation", source="tests", model="m", response=SENTENCES, reference=SENTENCES)
-    records = [record.model_copy(update={"id": f"r{n}", "reference": f"{SENTENCES} {n}."}) for n in range(12)]
+    records = [record.model_copy(update={"id": f"r{n}", "reference": f"{SENTENCES} {n}."}) for n in range(6)]
 
     verdicts = await asyncio.gather(*map(checker.check, records))
     await checker.judge.close()
 
-    assert [verdict.outcome == "abstain" for verdict in verdicts] == [False] * 12
+    assert [verdict.outcome == "abstain" for verdict in verdicts] == [False] * 6
     # Three calls a record at first, each of which is lost twice, then twice as many, and one about a control.
-    assert len(stub.requests) <= 12 * (2 * 3 + 7)
+    assert len(stub.requests) <= 6 * (2 * 3 + 7)
 
 
 async def test_an_empty_quota_ends_it_at_once(model_of: MakeModel, stub: StubEndpoint):
