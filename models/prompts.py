@@ -243,7 +243,8 @@ _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
 _INVENTED = ("Tamsbrook", "Quendry", "Orvelle", "Lindmoor", "Saltrey", "Varnholt")  # nothing is called so
 _NOT = re.compile(r"\b(not|never) |n['’]t\b", re.IGNORECASE)
 _VERB = re.compile(r"\b(is|are|was|were|has|have|had|will|can|could|may|must|should|would)\b(?! not)")
-_STATEMENT = "The brass band of Orvelle owns {} music stands."  # where no sentence of a response can be changed
+# Where no sentence of a response can be changed.
+_STATEMENT = "The orchard behind the mill in Varnholt has {} plum trees."
 _OPEN = re.compile(r"[?:!？：！؟]\W*$")
 _WORD = re.compile(r"\w{4,}")
 
