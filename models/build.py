@@ -5,11 +5,10 @@ from functools import partial
 
 from models.flow import BreakerListener
 from models.judges.prompted import PromptedJudge
-from models.local_grader import fetch, local_judge
-from models.local_settings import BUNDLED_JUDGE
+from models.local_grader import local_judge
 from models.meter import Journal, MeteredJudge, MeteredModel, Replay, UsageListener
 from models.protocol import Model
-from models.settings import JudgeSettings, SubjectSettings
+from models.settings import BUNDLED_JUDGE, JudgeSettings, SubjectSettings
 
 
 def build_judge(
@@ -58,4 +57,9 @@ def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = No
 def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
     """Download what the judge needs and this machine does not keep; raises ModelUnusable if that is impossible."""
     if settings.backend in {"local", "cascade"} and settings.local.judge != BUNDLED_JUDGE:
-        fetch(settings.local, say)
+        from models.grounding.catalogue import named_judge
+        from models.grounding.hub import fetched
+
+        named = named_judge(settings.local.judge)
+        for source in filter(None, (named.weights, named.config)):
+            fetched(source, say)

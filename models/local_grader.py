@@ -3,22 +3,21 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import structlog
 
-from models.local_settings import BUNDLED_JUDGE, LocalSettings
 from models.model_loading import ModelThread
 from models.protocol import Answer, ClaimKind, Claims, Graded, Grades, Judgement, ModelFailed
+from models.settings import BUNDLED_JUDGE, LocalSettings
 from models.work import Phase
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
-BATCH_SENTENCES = 256
-"""Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
+_BATCH_CHARACTERS = 65_536
+"""Size of a batch: well under a second of the bundled judge's work, and a few forward passes of a network's."""
 
 _NOT_COMPARED = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})
 
@@ -37,11 +36,9 @@ class ClaimModel(Protocol):
         """Grade each entry; called on one thread at a time."""
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     claims: Sequence[Claims]
     judged: asyncio.Future[Answer[Grades]]
-    size: int
     phase: Phase
 
 
@@ -51,18 +48,10 @@ class LocalGrader(ModelThread[ClaimModel]):
     While a batch is judged, the claims that arrive make up the next one; nothing waits for a batch to fill.
     """
 
-    def __init__(
-        self,
-        model: ClaimModel,
-        *,
-        called: str,
-        size_of: Callable[[Claims], int] = lambda claims: len(claims.sentences),
-        batch_size: int = BATCH_SENTENCES,
-    ) -> None:
-        """Messages call the model `called`. A batch ends before its entries' sizes are beyond `batch_size` together."""
+    def __init__(self, model: ClaimModel, *, called: str) -> None:
+        """Messages call the model `called`."""
         self.name, self.version = model.name, ""
         self.self_test: SelfTestFigure | None = None
-        self._size_of, self._batch_size = size_of, batch_size
         self._waiting: deque[_Waiting] = deque()
         self._worker: asyncio.Task[None] | None = None
         super().__init__(called, partial(_loaded, model))
@@ -70,12 +59,12 @@ class LocalGrader(ModelThread[ClaimModel]):
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The model's grades; raises ModelFailed if it is not there, failed, or cannot judge these claims."""
         if any(one.kind in _NOT_COMPARED for one in claims):
-            detail = f"{self._name} compares texts and judges no {task}; configure an endpoint as judge"
+            detail = f"{self.called} compares texts and judges no {task}; configure an endpoint as judge"
             raise ModelFailed(detail, cause="judge_failed")
         with Phase("waits") as phase:
             model = await self.model()
             judged: asyncio.Future[Answer[Grades]] = asyncio.get_running_loop().create_future()
-            self._waiting.append(_Waiting(claims, judged, sum(map(self._size_of, claims)), phase))
+            self._waiting.append(_Waiting(claims, judged, phase))
             if self._worker is None or self._worker.done():
                 self._worker = asyncio.create_task(self._work(model))
             return await judged
@@ -90,35 +79,31 @@ class LocalGrader(ModelThread[ClaimModel]):
         self.end()
 
     async def _work(self, model: ClaimModel) -> None:
-        while batch := self._next_batch():
-            claims = [one for waiting in batch for one in waiting.claims]
+        while self._waiting:
+            batch, room = list[_Waiting](), _BATCH_CHARACTERS
+            while self._waiting and (not batch or _size_of(self._waiting[0].claims) <= room):
+                waiting = self._waiting.popleft()
+                # The caller may have left meanwhile.
+                if not waiting.judged.done():
+                    waiting.phase.to("computed")
+                    batch.append(waiting)
+                    room -= _size_of(waiting.claims)
             begun = time.monotonic()
             try:
-                results = await self.run(partial(model.judge, claims))
-                if len(results) != len(claims):
-                    raise ValueError(f"{len(results)} results for {len(claims)} claims")
+                results = await self.run(partial(model.judge, [one for waiting in batch for one in waiting.claims]))
+                of_claims = iter(results)
+                graded: list[list[Graded]] = [[next(of_claims) for _ in waiting.claims] for waiting in batch]
             except Exception as error:  # noqa: BLE001 models run code of others: all that it raises goes to the callers
-                for waiting in batch:
-                    if not waiting.judged.done():
-                        detail = f"{self._name} failed: {error}"[:300]
-                        waiting.judged.set_exception(ModelFailed(detail, cause="judge_failed"))
-            else:
-                judged = iter(results)
-                usage = Usage(calls=1, seconds=time.monotonic() - begun)
-                for waiting in batch:
-                    _hand_over(waiting, [next(judged) for _ in waiting.claims], usage)
-
-    def _next_batch(self) -> list[_Waiting]:
-        batch: list[_Waiting] = []
-        size = 0
-        while self._waiting and (not batch or size + self._waiting[0].size <= self._batch_size):
-            waiting = self._waiting.popleft()
-            # The caller may have left meanwhile.
-            if not waiting.judged.done():
-                waiting.phase.to("computed")
-                batch.append(waiting)
-                size += waiting.size
-        return batch
+                detail = f"{self.called} failed: {error}"[:300]
+                graded = [[ModelFailed(detail, cause="judge_failed")] for _ in batch]
+            usage = Usage(calls=1, seconds=time.monotonic() - begun)
+            for waiting, grades in zip(batch, graded, strict=True):
+                if waiting.judged.done():
+                    continue
+                try:
+                    waiting.judged.set_result(Answer(tuple(tuple(decided(one)) for one in grades), usage))
+                except ModelFailed as fault:
+                    waiting.judged.set_exception(fault)
 
 
 def _loaded(model: ClaimModel) -> ClaimModel:
@@ -126,13 +111,9 @@ def _loaded(model: ClaimModel) -> ClaimModel:
     return model
 
 
-def _hand_over(waiting: _Waiting, results: Sequence[Graded], usage: Usage) -> None:
-    if waiting.judged.done():
-        return
-    try:
-        waiting.judged.set_result(Answer(tuple(tuple(decided(result)) for result in results), usage))
-    except ModelFailed as fault:
-        waiting.judged.set_exception(fault)
+def _size_of(claims: Sequence[Claims]) -> int:
+    """Characters to read: the reference with each sentence."""
+    return sum(len(one.reference) * len(one.sentences) + sum(map(len, one.sentences)) for one in claims)
 
 
 def decided(graded: Graded) -> Sequence[Judgement]:
@@ -152,24 +133,7 @@ def local_judge(settings: LocalSettings) -> LocalGrader:
 
         return LocalGrader(BundledJudge(), called="the local judge")
     from models.grounding.catalogue import named_judge
-    from models.grounding.judge import BATCH_CHARACTERS, GroundingJudge
+    from models.grounding.judge import GroundingJudge
 
     judge = GroundingJudge(named_judge(settings.judge), say=lambda message: _LOG.info("local judge", detail=message))
-    called = f"the local judge {settings.judge}"
-
-    def characters(claims: Claims) -> int:
-        """The texts to read: the reference with each sentence."""
-        return len(claims.reference) * len(claims.sentences) + sum(map(len, claims.sentences))
-
-    return LocalGrader(judge, called=called, size_of=characters, batch_size=BATCH_CHARACTERS)
-
-
-def fetch(settings: LocalSettings, say: Callable[[str], None]) -> None:
-    """Download what a judge with a name needs and this machine does not keep; raises ModelUnusable."""
-    from models.grounding.catalogue import named_judge
-    from models.grounding.hub import fetched
-
-    named = named_judge(settings.judge)
-    for source in (named.weights, named.config):
-        if source is not None:
-            fetched(source, say)
+    return LocalGrader(judge, called=f"the local judge {settings.judge}")

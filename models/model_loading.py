@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 ModelT = TypeVar("ModelT")
 ResultT = TypeVar("ResultT")
 
-IS_BEING_LOADED = "is being loaded"
-"""The end of what readiness and errors say of a model that is not there yet."""
-
 
 class ModelUnusable(RuntimeError):
     """The named model cannot be loaded, or is of the wrong kind."""
@@ -31,7 +28,7 @@ class ModelThread(Generic[ModelT]):
 
     def __init__(self, name: str, load: Callable[[], ModelT]) -> None:
         """`name` is what messages call the model; `load` reads it, on the thread."""
-        self._name, self._load = name, load
+        self.called, self._load = name, load
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._loading: asyncio.Future[ModelT] | None = None
         _threads.add(self)
@@ -43,15 +40,14 @@ class ModelThread(Generic[ModelT]):
         return self._loading
 
     @property
-    def being_loaded(self) -> str | None:
-        """The model's name while it is being loaded, else None."""
-        return self._name if self._loading is not None and not self._loading.done() else None
+    def is_loading(self) -> bool:
+        return self._loading is not None and not self._loading.done()
 
     @property
     def fault(self) -> str | None:
         """Why the model cannot be used, or None."""
         if self._loading is None or not self._loading.done():
-            return f"{self._name} {IS_BEING_LOADED}"
+            return f"{self.called} is being loaded"
         fault = None if self._loading.cancelled() else self._loading.exception()
         return None if fault is None else f"{fault}"[:300]
 
@@ -83,7 +79,7 @@ _threads: "WeakSet[ModelThread[Any]]" = WeakSet()
 
 def being_loaded() -> list[str]:
     """Names of this process's models that are being loaded at the moment."""
-    return sorted({name for thread in _threads if (name := thread.being_loaded) is not None})
+    return sorted({one.called for one in _threads if one.is_loading})
 
 
 def sentence_transformer(name: str, *, local_files_only: bool = False) -> "SentenceTransformer":
@@ -92,11 +88,6 @@ def sentence_transformer(name: str, *, local_files_only: bool = False) -> "Sente
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(name, local_files_only=local_files_only)
-
-
-def entailment_column(labels: Mapping[int, str]) -> int | None:
-    """The class for entailment by its label, if there is one: families of models order their classes differently."""
-    return next((int(index) for index, label in labels.items() if str(label).lower().startswith("entail")), None)
 
 
 def batches_of(sizes: Sequence[int], budget: int) -> list[list[int]]:

@@ -9,7 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, WrapVal
 from pydantic import ValidatorFunctionWrapHandler as Handler
 from pydantic_core import PydanticCustomError
 
-from models.local_settings import LocalSettings
+BUNDLED_JUDGE = "bundled"
+NAMED_JUDGES = ("factcg", "hhem-2.1", "minicheck-flan-t5-large")
+NLI = "nli:"
+"""Before the name of a cross-encoder."""
 
 Omit = Literal["omit"]  # leave the parameter out of requests: TOML and environment variables know no null
 OMIT: Omit = "omit"
@@ -131,6 +134,26 @@ class EndpointSettings(BaseModel):
             lacks = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
             raise ValueError(f"backend is {backend!r}, but {lacks}; this backend needs {' and '.join(needed)}")
         return self
+
+
+class LocalSettings(BaseModel):
+    """The model of the backend `local`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    judge: str = BUNDLED_JUDGE
+    """`bundled`, `factcg`, `hhem-2.1`, `minicheck-flan-t5-large`, or `nli:NAME` (`nli:NAME@COMMIT`): a cross-encoder of
+    the Hugging Face hub, or a folder."""
+
+    @field_validator("judge")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        if value in (BUNDLED_JUDGE, *NAMED_JUDGES):
+            return value
+        if value.startswith(NLI) and value.removeprefix(NLI).partition("@")[0].strip():
+            return value
+        allowed = ", ".join((BUNDLED_JUDGE, *NAMED_JUDGES))
+        raise ValueError(f"{value!r} is no judge; there are {allowed}, and {NLI}NAME for a cross-encoder")
 
 
 class JudgeSettings(EndpointSettings):

@@ -15,8 +15,8 @@ from checkers.calibration import GRID, Labelled, calibrate
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.local_grader import local_judge
-from models.local_settings import LocalSettings
 from models.meter import MeteredJudge
+from models.settings import LocalSettings
 from models.work import gather_or_cancel
 from schemas import Generation
 

@@ -1,4 +1,4 @@
-"""Fit the weights of the bundled judge (models/local/claims.py), and see what they tell of sources held out.
+"""Fit the weights of the bundled judge (models/local/judge.py), and see what they tell of sources held out.
 
     python -m benchmarks.judge.fit PAIRS
 
@@ -22,7 +22,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from benchmarks.running import parser_of
 from benchmarks.tables import table
-from models.local.alignment import encoded
+from models.local.encoder import encoded
 from models.local.judge import compared
 
 HELD_OUT = ("begin-cmu-dog", "begin-topicalchat", "begin-wow", "factcheck-gpt", "fool-me-twice", "scitail-dev", "wice")
@@ -76,9 +76,9 @@ def items(rows: Sequence[Row]) -> list[Item]:
         part = rows[start : start + _AT_ONCE]
         read = encoded(sorted({text for row in part for text in (row.premise, row.claim)}))
         for row in part:
-            result = compared(read[row.claim], read[row.premise])
-            if result is not None:
-                found.append(Item(row.source, result.features, row.supported))
+            claim, premise = read[row.claim], read[row.premise]
+            if claim.words and premise.words:
+                found.append(Item(row.source, compared(claim, premise).features, row.supported))
         print(f"{start + len(part)} of {len(rows)}", flush=True)
     return found
 

@@ -21,7 +21,7 @@ from benchmarks.datasets import rows
 from benchmarks.retrieval.live import AT_ONCE, Scores, cosines
 from benchmarks.tables import table
 from models.local.judge import BundledJudge
-from models.local.tokens import stem
+from models.local.text import stem
 from models.local_grader import decided
 from models.protocol import SUPPORTED, ClaimKind, Claims
 from models.wording import split_sentences

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from models.local.no_claim import claims_nothing
+from models.local.text import claims_nothing
 
 _YES = frozenset({"yes", "yeah", "yep"})
 _NO = frozenset({"no", "nope"})

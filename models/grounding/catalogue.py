@@ -8,15 +8,14 @@ from typing import Any
 
 from models.grounding.hub import Source
 from models.grounding.pairs import Logits, Probabilities, softmax_of
-from models.local_settings import NLI
-from models.model_loading import ModelUnusable, entailment_column
+from models.model_loading import ModelUnusable
+from models.settings import NLI
 
 _CLASSIFIER = "AutoModelForSequenceClassification"
 
-
-Checkpoint = tuple[Callable[[], Any], Callable[[Logits], Probabilities], int]
-"""A network in files: what reads its weights as a model of transformers in single precision, its probability, and how
-many tokens a premise and a claim may have together."""
+Checkpoint = tuple[Any, Callable[[Logits], Probabilities], int]
+"""A model of transformers in single precision, its probability, and how many tokens a premise and a claim may have
+together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,43 +43,25 @@ def named_judge(name: str) -> NamedJudge:
     path = name.removeprefix(NLI)
     repository, _, revision = (path, "", "") if Path(path).is_dir() else path.partition("@")
     return NamedJudge(
-        name=f"{NLI}{repository}", weights=Source(repository, revision or None), words=200, open=_inference
+        name=f"{NLI}{repository}", weights=Source(repository, revision or None), words=200, open=_cross_encoder
     )
 
 
-def _factcg_text(premise: str, claim: str) -> str:
-    return (
-        f"{premise}\n\nChoose your answer: based on the paragraph above can we conclude that "
-        f'"{" ".join(claim.split())}"?\n\nOPTIONS:\n- Yes\n- No\nI think the answer is '
-    )
+def _cross_encoder(weights: Path, config: Path) -> Checkpoint:
+    from transformers import AutoConfig
+
+    settings = AutoConfig.from_pretrained(weights, local_files_only=True)
+    # Families of models order their classes differently.
+    labels = settings.id2label.items()
+    column = next((int(index) for index, label in labels if str(label).lower().startswith("entail")), None)
+    if column is None:
+        shown = ", ".join(map(str, settings.id2label.values()))
+        raise ModelUnusable(f"its labels are {shown}; a judge nli:NAME needs one that begins with 'entail'")
+    limit = min(512, getattr(settings, "max_position_embeddings", 512))
+    return _model(_CLASSIFIER, weights), partial(softmax_of, column=column), limit
 
 
-def _hhem_text(premise: str, claim: str) -> str:
-    return (
-        "<pad> Determine if the hypothesis is true given the premise?\n\n"
-        f"Premise: {premise}\n\nHypothesis: {' '.join(claim.split())}"
-    )
-
-
-def _minicheck_text(premise: str, claim: str) -> str:
-    return f"predict: {premise}</s>{' '.join(claim.split())}"
-
-
-def _factcg(weights: Path, config: Path) -> Checkpoint:
-    return partial(_model, _CLASSIFIER, weights), partial(softmax_of, column=1), 2048
-
-
-def _minicheck_t5(weights: Path, config: Path) -> Checkpoint:
-    # The first word that is written: the ids of "0" and "1" in T5's vocabulary are 3 and 209.
-    model = partial(_model, "AutoModelForSeq2SeqLM", weights)
-    return model, lambda logits: softmax_of(logits[:, 0][:, [3, 209]], 1), 2048
-
-
-def _hhem(weights: Path, config: Path) -> Checkpoint:
-    return partial(_token_classifier, weights, config), lambda logits: softmax_of(logits[:, 0], 1), 2048
-
-
-def _token_classifier(weights: Path, config: Path) -> Any:
+def _hhem(weights: Path, config: Path) -> Any:
     """The weights in transformers' own class: the code that is published with them breaks on current versions."""
     from safetensors.torch import load_file
     from transformers import AutoConfig, T5ForTokenClassification
@@ -92,24 +73,11 @@ def _token_classifier(weights: Path, config: Path) -> Any:
     state = {name.removeprefix("t5."): tensor.float() for name, tensor in stored if name.startswith("t5.")}
     fit = model.load_state_dict(state, strict=False)
     # The embedding is stored once, under the name of what shares it.
-    missing = set(fit.missing_keys) - {"transformer.encoder.embed_tokens.weight"}
-    if missing or fit.unexpected_keys:
-        strange = ", ".join(sorted(missing | set(fit.unexpected_keys))[:3])
-        raise ModelUnusable(f"the weights in {weights} are not those of HHEM-2.1-open; they differ in {strange}")
+    strange = {*fit.missing_keys, *fit.unexpected_keys} - {"transformer.encoder.embed_tokens.weight"}
+    if strange:
+        names = ", ".join(sorted(strange)[:3])
+        raise ModelUnusable(f"the weights in {weights} are not those of HHEM-2.1-open; they differ in {names}")
     return model
-
-
-def _inference(weights: Path, config: Path) -> Checkpoint:
-    from transformers import AutoConfig
-
-    settings = AutoConfig.from_pretrained(weights, local_files_only=True)
-    labels = dict(settings.id2label)
-    column = entailment_column(labels)
-    if column is None:
-        shown = ", ".join(str(label) for label in labels.values())
-        raise ModelUnusable(f"its labels are {shown}; a judge nli:NAME needs one that begins with 'entail'")
-    limit = min(512, getattr(settings, "max_position_embeddings", 512))
-    return partial(_model, _CLASSIFIER, weights), partial(softmax_of, column=column), limit
 
 
 def _model(kind: str, weights: Path) -> Any:
@@ -129,8 +97,11 @@ KNOWN: Mapping[str, NamedJudge] = {
             name="factcg",
             weights=Source("yaxili96/FactCG-DeBERTa-v3-Large", None),
             words=550,
-            open=_factcg,
-            text=_factcg_text,
+            open=lambda weights, _: (_model(_CLASSIFIER, weights), partial(softmax_of, column=1), 2048),
+            text=lambda premise, claim: (
+                f"{premise}\n\nChoose your answer: based on the paragraph above can we conclude that "
+                f'"{claim}"?\n\nOPTIONS:\n- Yes\n- No\nI think the answer is '
+            ),
         ),
         NamedJudge(
             name="hhem-2.1",
@@ -139,17 +110,33 @@ KNOWN: Mapping[str, NamedJudge] = {
                 "8e4a2e6e96c708cc76c2344f7e4757df2515292c",
                 files=("model.safetensors", "README.md"),
             ),
-            config=Source("google/flan-t5-base", "7bcac572ce56db69c1ea7c8af255c5d7c9672fc2", weights=False),
+            config=Source(
+                "google/flan-t5-base",
+                "7bcac572ce56db69c1ea7c8af255c5d7c9672fc2",
+                files=("config.json", "tokenizer.json", "tokenizer_config.json"),
+            ),
             words=1200,
-            open=_hhem,
-            text=_hhem_text,
+            open=lambda weights, config: (
+                _hhem(weights, config),
+                lambda logits: softmax_of(logits[:, 0], 1),
+                2048,
+            ),
+            text=lambda premise, claim: (
+                "<pad> Determine if the hypothesis is true given the premise?\n\n"
+                f"Premise: {premise}\n\nHypothesis: {claim}"
+            ),
         ),
         NamedJudge(
             name="minicheck-flan-t5-large",
             weights=Source("lytang/MiniCheck-Flan-T5-Large", "96eafd01cee2d16cf81aaa2fb226b14f422a37b3"),
             words=500,
-            open=_minicheck_t5,
-            text=_minicheck_text,
+            # The first word that is written: the ids of "0" and "1" in T5's vocabulary are 3 and 209.
+            open=lambda weights, _: (
+                _model("AutoModelForSeq2SeqLM", weights),
+                lambda logits: softmax_of(logits[:, 0][:, [3, 209]], 1),
+                2048,
+            ),
+            text=lambda premise, claim: f"predict: {premise}</s>{claim}",
             constant={"decoder_input_ids": 0},
         ),
     )

@@ -2,35 +2,23 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from models.grounding.catalogue import NamedJudge
 from models.grounding.hub import Say, fetched
-from models.grounding.pairs import (
-    BATCH_TOKENS,
-    GPU_BATCH_TOKENS,
-    Comparison,
-    PairScorer,
-    PieceSupport,
-    TooManyTokens,
-    torch_network,
-)
+from models.grounding.pairs import BATCH_TOKENS, GPU_BATCH_TOKENS, Comparison, PairScorer, PieceSupport
 from models.grounding.pieces import nearest_sentence, pieces_of, speaks_of_same
-from models.local.no_claim import claims_nothing
+from models.local.text import claims_nothing
 from models.model_loading import THREADS, loading
 from models.protocol import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Graded, Judgement, ModelFailed
 from models.wording import split_sentences
 
-BATCH_CHARACTERS = 8 * 4 * BATCH_TOKENS
-"""Size of a batch of entries, about eight forward passes on a processor: texts of like length meet, and those that
-arrive meanwhile do not wait long."""
 _STANDS_ALONE = 5
 """Words from which on a sentence of an answer is a statement; of fewer ("Yes.") the question is a part."""
 
-
-_Asked = tuple[tuple[bool, ...], list[Comparison], list[Comparison]]
-"""Which sentences of an entry claim something; the comparison of each of these with the reference; and, for each
-sentence of the reference of a paraphrase, one with the candidate."""
+_Asked = tuple[list[Comparison | None], list[Comparison]]
+"""For each sentence of an entry its comparison with the reference, None if it claims nothing; and for each sentence of
+the reference of a paraphrase one with the candidate."""
 
 
 class GroundingJudge:
@@ -60,11 +48,17 @@ class GroundingJudge:
 
             torch.set_num_threads(THREADS)
             model, probability, limit = self._named.open(weights, config)
-            tokenizer = AutoTokenizer.from_pretrained(config, local_files_only=True)
+            tokenizer = AutoTokenizer.from_pretrained(config, local_files_only=True, padding_side="right")
             device, most = ("cuda", GPU_BATCH_TOKENS) if torch.cuda.is_available() else ("cpu", BATCH_TOKENS)
-            network = torch_network(model(), device=device, constant=self._named.constant)
             self._scorer = PairScorer(
-                tokenizer, network, probability, limit=limit, text=self._named.text, batch_tokens=most
+                tokenizer,
+                model.to(device).eval(),
+                probability,
+                limit=limit,
+                text=self._named.text,
+                constant=self._named.constant,
+                device=device,
+                batch_tokens=most,
             )
 
     def judge(self, batch: Sequence[Claims]) -> list[Graded]:
@@ -72,66 +66,68 @@ class GroundingJudge:
         if self._scorer is None:
             raise RuntimeError("the judge is not loaded")
         asked = [self._asked(claims) for claims in batch]
-        read = [each for each in asked if not isinstance(each, ModelFailed)]
-        supports = iter(self._scorer.best_supports([one for _, there, back in read for one in (*there, *back)]))
-        return [
-            each if isinstance(each, ModelFailed) else self._graded(claims, each, supports)
-            for claims, each in zip(batch, asked, strict=True)
+        read = [
+            one for each in asked if not isinstance(each, ModelFailed) for one in (*filter(None, each[0]), *each[1])
         ]
+        supports = iter(self._scorer.best_supports(read))
+        graded: list[Graded] = []
+        for claims, each in zip(batch, asked, strict=True):
+            if isinstance(each, ModelFailed):
+                graded.append(each)
+                continue
+            there = [one and next(supports) for one in each[0]]
+            back = [(next(supports), sentence) for _, sentence in each[1]]
+            faults = (one for one in (*there, *(one for one, _ in back)) if isinstance(one, ModelFailed))
+            left_out = min(((one.score, text) for one, text in back if isinstance(one, PieceSupport)), default=None)
+            graded.append(
+                next(faults, None)
+                or [
+                    self._judgement(one, sentence, left_out) if isinstance(one, PieceSupport) else NO_CLAIM
+                    for one, sentence in zip(there, claims.sentences, strict=True)
+                ]
+            )
+        return graded
 
     def _asked(self, claims: Claims) -> _Asked | ModelFailed:
         """What is compared, or why the claims cannot be."""
+        fault = None
         if claims.kind is ClaimKind.ANSWERABILITY:
-            said = "it compares statements, and cannot say if a text answers a question; configure an endpoint as judge"
-            return ModelFailed(f"{self._named.name}: {said}", cause="judge_failed")
-        if not claims.reference.strip():
-            said = "the text to hold the claims against is empty"
-            return ModelFailed(f"{self._named.name}: {said}", cause="judge_failed")
+            fault = (
+                "it compares statements, and cannot say if a text answers a question; configure an endpoint as judge"
+            )
+        elif not claims.reference.strip():
+            fault = "the text to hold the claims against is empty"
+        if fault:
+            return ModelFailed(f"{self._named.name}: {fault}", cause="judge_failed")
         if claims.kind is ClaimKind.COMPATIBLE:
-            return _compatible(claims)
+            # Only what speaks of the same is compared: that a text does not say a sentence contradicts nothing.
+            near = [(nearest_sentence(claims.reference, one), one) for one in claims.sentences]
+            return [([there], one) if speaks_of_same(there, one) else None for there, one in near], []
         is_response = claims.kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}
-        claiming = tuple(not (is_response and claims_nothing(sentence)) for sentence in claims.sentences)
-        if claims.sentences and not any(claiming):
+        if is_response and claims.sentences and all(map(claims_nothing, claims.sentences)):
             return ModelFailed("no sentence of the response claims anything", cause="no_claim")
         pieces = pieces_of(claims.reference, self._named.words)
-        there: list[Comparison] = [
-            (pieces, _statement(one, claims))
-            for one, is_claim in zip(claims.sentences, claiming, strict=True)
-            if is_claim
+        there: list[Comparison | None] = [
+            None if is_response and claims_nothing(one) else (pieces, _statement(one, claims))
+            for one in claims.sentences
         ]
-        back: list[Comparison] = []
-        if claims.kind in {ClaimKind.PARAPHRASE, ClaimKind.PHRASE}:
-            candidate = pieces_of(" ".join(claims.sentences), self._named.words) or [""]
-            back = [(candidate, sentence.text) for sentence in split_sentences(claims.reference)]
-        return claiming, there, back
+        if claims.kind not in {ClaimKind.PARAPHRASE, ClaimKind.PHRASE}:
+            return there, []
+        candidate = pieces_of(" ".join(claims.sentences), self._named.words) or [""]
+        return there, [(candidate, sentence.text) for sentence in split_sentences(claims.reference)]
 
-    def _graded(self, claims: Claims, asked: _Asked, supports: Iterator[PieceSupport | TooManyTokens]) -> Graded:
-        claiming, there, back = asked
-        found = [next(supports) for _ in (*there, *back)]
-        known = [one for one in found if isinstance(one, PieceSupport)]
-        if len(known) < len(found):
-            fault = next(one for one in found if isinstance(one, TooManyTokens))
-            return ModelFailed(str(fault), cause="too_long")
-        ahead = iter(known)
-        of_claims = [next(ahead) if is_claim else None for is_claim in claiming]
-        left_out = min(((one.score, claim) for one, (_, claim) in zip(ahead, back, strict=True)), default=None)
-        judgements = []
-        for sentence, support in zip(claims.sentences, of_claims, strict=True):
-            if support is None:
-                judgements.append(NO_CLAIM)
-            elif left_out is not None and left_out[0] < support.score:
-                judgements.append(_as_left_out(*left_out, self._named.name))
-            else:
-                judgements.append(_as_found(support, sentence, self._named.name))
-        return judgements
-
-
-def _compatible(claims: Claims) -> _Asked:
-    """Only what speaks of the same is compared: that a text does not say a sentence contradicts nothing."""
-    near = [nearest_sentence(claims.reference, sentence) for sentence in claims.sentences]
-    same = tuple(map(speaks_of_same, near, claims.sentences))
-    pairs = zip(near, claims.sentences, same, strict=True)
-    return same, [([there], one) for there, one, is_same in pairs if is_same], []
+    def _judgement(self, support: PieceSupport, sentence: str, left_out: tuple[float, str] | None) -> Judgement:
+        """`left_out` is the sentence of a paraphrase's reference that the candidate supports least, if there is one."""
+        judge, score = self._named.name, support.score
+        if left_out is not None and left_out[0] < score:
+            score, missing = left_out
+            if score < SUPPORTED:
+                said = f"it does not say what the other text says: “{missing}” ({judge} gives that only {score:.2f})"
+                return Judgement(score, said, missing)
+        nearest = nearest_sentence(support.piece, sentence)
+        if score >= SUPPORTED:
+            return Judgement(score, f"{judge} gives it {score:.2f}, by the passage with “{nearest}”", nearest)
+        return Judgement(score, f"{judge} gives it only {score:.2f}; the nearest passage says “{nearest}”", nearest)
 
 
 def _statement(sentence: str, claims: Claims) -> str:
@@ -141,19 +137,3 @@ def _statement(sentence: str, claims: Claims) -> str:
     sentences = [one.text for one in split_sentences(claims.prompt)]
     questions = [one for one in sentences if one.endswith("?")] or sentences
     return f"{questions[-1]} {sentence}" if questions else sentence
-
-
-def _as_found(support: PieceSupport, sentence: str, judge: str) -> Judgement:
-    nearest = nearest_sentence(support.piece, sentence)
-    if support.score >= SUPPORTED:
-        reason = f"{judge} gives it {support.score:.2f}, by the passage with “{nearest}”"
-    else:
-        reason = f"{judge} gives it only {support.score:.2f}; the nearest passage says “{nearest}”"
-    return Judgement(support.score, reason, nearest)
-
-
-def _as_left_out(score: float, sentence: str, judge: str) -> Judgement:
-    if score >= SUPPORTED:
-        return Judgement(score, f"{judge} gives both directions {score:.2f} or more", sentence)
-    reason = f"it does not say what the other text says: “{sentence}” ({judge} gives that only {score:.2f})"
-    return Judgement(score, reason, sentence)

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.grounding.pieces import halves_of
+from models.grounding.pieces import divided
 from models.model_loading import batches_of
+from models.protocol import ModelFailed
 
-Tokens = npt.NDArray[np.int64]
 Logits = npt.NDArray[np.float32]
 Probabilities = npt.NDArray[np.float64]
-Network = Callable[[Mapping[str, Tokens]], Logits]
-"""From padded rows, by the names of its inputs."""
 
 Row = Mapping[str, list[int]]
 """A pair as a tokenizer makes it: lists of equal length by the name of the network's input."""
@@ -29,41 +27,17 @@ BATCH_TOKENS = 4096
 GPU_BATCH_TOKENS = 8 * BATCH_TOKENS
 _WINDOW = 256
 """Pairs that are put into batches together: enough that those of like length meet, however long the texts are."""
-_LEFT_FOR_PIECE = 1 / 4
-"""The least share of the limit where a text has to be cut: what is said in less is not to be judged by."""
-
-
-class TooManyTokens(ValueError):
-    """A pair is longer than the network reads; nothing of it was cut off."""
+_MOST_OF_LIMIT = 3 / 4
+"""Share of the limit that a claim may take: by a piece shorter than the remainder nothing is judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class PieceSupport:
-    """The support of a claim by the best piece."""
+    """The support of a claim by the best piece, the first of equal ones."""
 
     score: float
     """0 to 1, rounded to four places: beyond them, what else is in a batch may show."""
     piece: str
-    place: int
-    """The place of the piece among those compared."""
-
-
-def torch_network(model: Any, *, device: str = "cpu", constant: Mapping[str, int] | None = None) -> Network:
-    """A transformers model as a network; `constant` are further inputs (rows, 1), by name with their one value."""
-    model = model.to(device).eval()
-
-    def logits_of(inputs: Mapping[str, Tokens]) -> Logits:
-        import torch
-
-        given = {name: torch.from_numpy(array).to(device) for name, array in inputs.items()}
-        shape = (len(inputs["input_ids"]), 1)
-        for name, value in (constant or {}).items():
-            given[name] = torch.full(shape, value, dtype=torch.long, device=device)
-        with torch.inference_mode():
-            logits: Logits = model(**given).logits.float().cpu().numpy()
-        return logits
-
-    return logits_of
 
 
 class PairScorer:
@@ -75,58 +49,60 @@ class PairScorer:
     def __init__(
         self,
         tokenizer: Any,
-        network: Network,
+        model: Callable[..., Any],
         probability: Callable[[Logits], Probabilities],
         *,
         limit: int,
         text: Callable[[str, str], str] | None = None,
+        constant: Mapping[str, int] | None = None,
+        device: str = "cpu",
         batch_tokens: int = BATCH_TOKENS,
     ) -> None:
-        """`tokenizer` is a fast one of transformers, `limit` the tokens of one pair at most.
+        """`tokenizer` is a fast one of transformers, `model` one of its models, `limit` the most tokens of a pair.
 
-        `text` puts premise and claim into the one text that the network reads; without it they are read as a pair. Of
-        `batch_tokens` a single pair may have more.
+        `text` puts premise and claim, on one line, into the one text that the network reads; without it they are read
+        as a pair. `constant` are further inputs (rows, 1), by name with their one value. Of `batch_tokens` a single
+        pair may have more.
         """
-        self._tokenizer, self._network, self._probability = tokenizer, network, probability
+        self._tokenizer, self._model, self._probability = tokenizer, model, probability
         self._limit, self._text, self._batch_tokens = limit, text, batch_tokens
+        self._constant, self._device = constant or {}, device
         self._special = sorted({str(token) for token in tokenizer.all_special_tokens}, key=len, reverse=True)
 
-    def best_supports(self, comparisons: Sequence[Comparison]) -> list[PieceSupport | TooManyTokens]:
-        """For each comparison its best support, or the reason if the claim leaves too little room for a piece.
+    def best_supports(self, comparisons: Sequence[Comparison]) -> list[PieceSupport | ModelFailed]:
+        """For each comparison its best support, or the fault if the claim leaves too little room for a piece.
 
         Pieces of all comparisons go through the network together. A piece that is too long with its claim is divided.
         """
-        best: list[PieceSupport | TooManyTokens | None] = [None] * len(comparisons)
-        places = ((at, place) for at, (pieces, _) in enumerate(comparisons) for place in range(len(pieces)))
-        while window := list(islice(places, _WINDOW)):
-            todo = [(at, place, comparisons[at][0][place]) for at, place in window]
+        alone = [size_of(row) for row in self.rows([("", claim) for _, claim in comparisons])]
+        best: list[tuple[float, int, str]] = [(-1.0, 0, "")] * len(comparisons)
+        places = (
+            (at, place, piece)
+            for at, (pieces, _) in enumerate(comparisons)
+            if alone[at] <= self._limit * _MOST_OF_LIMIT
+            for place, piece in enumerate(pieces)
+        )
+        while todo := list(islice(places, _WINDOW)):
             fitting: list[tuple[int, int, str, Row]] = []
             while todo:
-                tried, todo = todo, []
-                rows = self.rows([(piece, comparisons[at][1]) for at, _, piece in tried])
-                for (at, place, piece), row in zip(tried, rows, strict=True):
-                    if size_of(row) <= self._limit:
-                        fitting.append((at, place, piece, row))
-                    elif fault := self._lack_of_room(comparisons[at][1]):
-                        best[at] = fault
-                    else:
-                        todo += [(at, place, half) for half in halves_of(piece)]
+                rows = self.rows([(piece, comparisons[at][1]) for at, _, piece in todo])
+                sized = [(*one, row, size_of(row) <= self._limit) for one, row in zip(todo, rows, strict=True)]
+                fitting += [(at, place, piece, row) for at, place, piece, row, fits in sized if fits]
+                todo = [(at, place, part) for at, place, piece, _, fits in sized if not fits for part in divided(piece)]
             for batch in batches_of([size_of(row) for *_, row in fitting], self._batch_tokens):
                 for index, score in zip(batch, self.run([fitting[index][3] for index in batch]), strict=True):
                     at, place, piece, _ = fitting[index]
-                    known, found = best[at], PieceSupport(round(score, 4), piece, place)
-                    if isinstance(known, TooManyTokens):
-                        continue
-                    if known is None or (found.score, -place) > (known.score, -known.place):
-                        best[at] = found
-        return [found for found in best if found is not None]
-
-    def _lack_of_room(self, claim: str) -> TooManyTokens | None:
-        (alone,) = self.rows([("", claim)])
-        if size_of(alone) <= self._limit * (1 - _LEFT_FOR_PIECE):
-            return None
-        said = f"a sentence takes {size_of(alone)} of the {self._limit} tokens that the judge reads at once"
-        return TooManyTokens(f"{said}; too few are left for a piece of the reference")
+                    best[at] = max(best[at], (round(score, 4), -place, piece))
+        return [
+            PieceSupport(score, piece)
+            if score >= 0
+            else ModelFailed(
+                f"a sentence takes {size} of the {self._limit} tokens that the judge reads at once; too few are left "
+                "for a piece of the reference",
+                cause="too_long",
+            )
+            for (score, _, piece), size in zip(best, alone, strict=True)
+        ]
 
     def rows(self, pairs: Sequence[Pair]) -> list[Row]:
         """The pairs as the network reads them, whole, however long.
@@ -136,10 +112,9 @@ class PairScorer:
         if not pairs:
             return []
         plain = [(self._plain(premise), self._plain(claim)) for premise, claim in pairs]
-        firsts: list[str] | list[Pair] = plain if self._text is None else [self._text(*pair) for pair in plain]
-        encoded = self._tokenizer(
-            firsts, truncation=False, padding=False, return_attention_mask=True, return_tensors=None, verbose=False
-        )
+        text = self._text
+        read = plain if text is None else [text(premise, " ".join(claim.split())) for premise, claim in plain]
+        encoded = self._tokenizer(read, truncation=False, return_attention_mask=True, verbose=False)
         return [{name: encoded[name][index] for name in encoded} for index in range(len(pairs))]
 
     def _plain(self, text: str) -> str:
@@ -150,26 +125,20 @@ class PairScorer:
         return text
 
     def run(self, rows: Sequence[Row]) -> list[float]:
-        """The probability of each of `rows`, by one forward pass; raises TooManyTokens beyond the limit."""
-        longest = max(map(size_of, rows))
-        if longest > self._limit:
-            raise TooManyTokens(f"a pair is {longest} tokens long; the network reads {self._limit}")
-        pad = {"input_ids": self._tokenizer.pad_token_id, "token_type_ids": self._tokenizer.pad_token_type_id}
-        return [float(value) for value in self._probability(self._network(_padded(rows, pad)))]
+        """The probability of each of `rows`, by one forward pass."""
+        import torch
+
+        inputs = self._tokenizer.pad(rows, return_tensors="pt", verbose=False).to(self._device)
+        for name, value in self._constant.items():
+            inputs[name] = torch.full((len(rows), 1), value, device=self._device)
+        with torch.inference_mode():
+            logits: Logits = self._model(**inputs).logits.float().cpu().numpy()
+        return [float(value) for value in self._probability(logits)]
 
 
 def size_of(row: Row) -> int:
     """Tokens of a row."""
     return len(row["input_ids"])
-
-
-def _padded(rows: Sequence[Row], pad: Mapping[str, int]) -> dict[str, Tokens]:
-    """Rows of different lengths as arrays (rows, width) by name, filled up with `pad`, or with 0, on the right."""
-    width = max(map(size_of, rows))
-    return {
-        name: np.array([[*row[name], *[pad.get(name, 0)] * (width - len(row[name]))] for row in rows], dtype=np.int64)
-        for name in rows[0]
-    }
 
 
 def softmax_of(logits: Logits, column: int) -> Probabilities:

@@ -278,7 +278,7 @@ class Matcher:
     @cached_property
     def _bundled(self) -> Judge:
         from models.local_grader import local_judge
-        from models.local_settings import LocalSettings
+        from models.settings import LocalSettings
 
         return local_judge(LocalSettings())
 

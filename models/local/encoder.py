@@ -1,9 +1,10 @@
-"""Vectors of words in their company and of sentences, by the bundled MiniLM, in numpy."""
+"""Texts encoded: vectors of words in their company and of sentences, by the bundled MiniLM, in numpy."""
 
 import json
 import math
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from models.local.text import Word, plain, words_of
 from models.model_loading import ModelUnusable, batches_of, loading
+from models.wording import split_sentences
 from schemas.base import BUNDLED_MODEL
 
 if TYPE_CHECKING:
@@ -24,10 +27,61 @@ MIDDLE = 2 / 3
 """Depth of the layer whose vectors stand for words: the middle layers tell meanings apart best (BERTScore, Zhang et
 al. 2020, section 5 and appendix B); the last are trained for the pooled sentence."""
 
+_MOST_WORDS = 50_000
+"""Words of a text that are read: about a hundred pages, so that one record bounds its memory and time."""
 _WINDOW_PIECES = 256
 """Word pieces that are read together: what the bundled model was trained on."""
 _BATCH_PIECES = 4096
 _LOADING = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An encoded text."""
+
+    sentences: tuple[str, ...]
+    """Verbatim."""
+    words: tuple[Word, ...]
+    owners: npt.NDArray[np.int64]
+    """For each word its sentence."""
+    vectors: Vectors
+    """(words, dimensions), rows of length 1; zeros for words in scripts that the model does not know."""
+    gists: Vectors
+    """(sentences, dimensions), rows of length 1."""
+    content: npt.NDArray[np.int64]
+    """Positions of the content words; of all, where there are none."""
+    keys: npt.NDArray[np.str_]
+    """Of the content words."""
+
+    def of(self, sentence: int) -> list[Word]:
+        """The words of a sentence."""
+        return [self.words[at] for at in np.flatnonzero(self.owners == sentence)]
+
+
+def encoded(texts: Sequence[str]) -> dict[str, Text]:
+    """Each text cut into its sentences, encoded in one go. Raises ModelUnusable as `encode` does."""
+    # The splitter refuses lone surrogates, which JSON lets through.
+    parts = {text: [one.text for one in split_sentences(text.encode("utf-8", "replace").decode())] for text in texts}
+    read: list[tuple[str, list[Word]]] = []
+    for sentences in parts.values():
+        left = _MOST_WORDS
+        for sentence in map(plain, sentences):
+            read.append((sentence, words_of(sentence, left)))
+            left -= len(read[-1][1])
+    vectors = encode([(sentence, [(word.start, word.end) for word in words]) for sentence, words in read])
+    readings = iter(zip((words for _, words in read), vectors, strict=True))
+    return {text: _text(sentences, [next(readings) for _ in sentences]) for text, sentences in parts.items()}
+
+
+def _text(sentences: Sequence[str], readings: Sequence[tuple[list[Word], tuple[Vectors, Vectors]]]) -> Text:
+    words = tuple(word for found, _ in readings for word in found)
+    content = [at for at, word in enumerate(words) if word.content] or list(range(len(words)))
+    vectors = np.concatenate([np.zeros((0, DIMENSIONS), np.float32), *(of_words for _, (of_words, _) in readings)])
+    vectors[[not word.key.isascii() for word in words]] = 0.0
+    owners = np.repeat(np.arange(len(sentences)), [len(found) for found, _ in readings])
+    gists = np.array([gist for _, (_, gist) in readings]).reshape(-1, DIMENSIONS)
+    keys = np.array([words[at].key for at in content], dtype=np.str_)
+    return Text(tuple(sentences), words, owners, vectors, gists, np.array(content, dtype=np.int64), keys)
 
 
 def encode(
@@ -72,11 +126,8 @@ class Bert:
     def __init__(self, folder: Path) -> None:
         from safetensors.numpy import load_file
 
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._heads: int = config["num_attention_heads"]
-        self._epsilon = np.float32(config["layer_norm_eps"])
+        self._config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self._weights: Mapping[str, Vectors] = load_file(folder / "model.safetensors")
-        self._depth: int = config["num_hidden_layers"]
 
     def read(self, rows: Sequence[Sequence[int]], depth: float) -> tuple[Vectors, Vectors]:
         """States (rows, pieces, dimensions) of token ids behind the share `depth` of the layers, and the last."""
@@ -87,15 +138,15 @@ class Bert:
             self._weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
         )
         states = [self._normal("embeddings.LayerNorm", word[tokens] + position[:width] + kind[0])]
-        for number in range(self._depth):
+        for number in range(self._config["num_hidden_layers"]):
             states.append(self._layer(f"encoder.layer.{number}", states[-1], outside))
-        return states[round(depth * self._depth)], states[-1]
+        return states[round(depth * (len(states) - 1))], states[-1]
 
     def _layer(self, at: str, states: Vectors, outside: Vectors) -> Vectors:
         rows, pieces, _ = states.shape
         query, key, value = (
             self._linear(f"{at}.attention.self.{name}", states)
-            .reshape(rows, pieces, self._heads, -1)
+            .reshape(rows, pieces, self._config["num_attention_heads"], -1)
             .transpose(0, 2, 1, 3)
             for name in ("query", "key", "value")
         )
@@ -115,20 +166,15 @@ class Bert:
 
     def _normal(self, name: str, states: Vectors) -> Vectors:
         centred: Vectors = states - states.mean(-1, keepdims=True)
-        centred /= np.sqrt(np.square(centred).mean(-1, keepdims=True) + self._epsilon)
+        centred /= np.sqrt(np.square(centred).mean(-1, keepdims=True) + np.float32(self._config["layer_norm_eps"]))
         return centred * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
 
 
 def _gelu(states: Vectors) -> Vectors:
     """By the hyperbolic tangent (Hendrycks and Gimpel 2016): numpy has no error function."""
-    inner = np.square(states)
-    inner *= np.float32(0.044715 * math.sqrt(2 / math.pi))
-    inner += np.float32(math.sqrt(2 / math.pi))
-    inner *= states
+    inner: Vectors = np.float32(math.sqrt(2 / math.pi)) * (states + np.float32(0.044715) * states * np.square(states))
     np.tanh(inner, out=inner)
-    inner += np.float32(1.0)
-    inner *= np.float32(0.5) * states
-    return inner
+    return np.float32(0.5) * states * (inner + np.float32(1.0))
 
 
 def bundled_model() -> Path:

@@ -4,12 +4,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
-from text_to_num import alpha2digit
-
-from models.local.tokens import stem
+from snowballstemmer import stemmer
 
 _LONGEST_WORD = 48
 """Characters kept of a word: longer runs are junk (base64, repeated letters) and must not cost memory."""
@@ -53,7 +51,7 @@ _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _CALENDAR = frozenset({*_MONTHS, *_DAYS, *(f"{day}s" for day in _DAYS)})
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
-_CURRENCIES = {"€": "euro", "EUR": "euro", "$": "dollar", "USD": "dollar", "£": "pound", "GBP": "pound"}
+_SIGNS = {"€": "euro", "EUR": "euro", "$": "dollar", "USD": "dollar", "£": "pound", "GBP": "pound", "%": "percent"}
 
 
 def _date(day: str, month: str, year: str = "") -> str:
@@ -65,21 +63,16 @@ def _time(hour: str, minute: str | None, half: str) -> str:
     return f"{int(hour) % 12 + 12 * (half.lower() == 'p')}:{minute or '00'}"
 
 
-_FORMS: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = (
-    (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), lambda found: ""),
-    (re.compile(r"\b([12]\d{3})-(\d\d?)-(\d\d?)\b(?:T[\d:]+Z?)?"), lambda found: _date(*found.groups()[::-1])),
-    (re.compile(r"\b(\d\d?)\.(\d\d?)\.([12]\d{3})\b"), lambda found: _date(*found.groups())),
-    (re.compile(rf"\b({_MONTH})\.? (\d\d?)(?:st|nd|rd|th)?\b(?!:),?"), lambda found: _date(found[2], found[1])),
-    (re.compile(rf"\b(\d\d?)(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b,?"), lambda found: _date(*found.groups())),
-    (re.compile(r"(?i)\b(\d\d?)(?:[:.](\d\d))? ?([ap])\.?m\b\.?"), lambda found: _time(*found.groups())),
-    (re.compile(r"\b0(?=\d:\d\d)"), lambda found: ""),
-    (
-        re.compile(rf"(?i){_NUMBER} ?({'|'.join(_SCALES)})\b"),
-        lambda found: f"{float(found[1]) * _SCALES[found[2].lower()]:.0f}",
-    ),
-    (re.compile(rf"([€$£]) ?{_NUMBER}"), lambda found: f"{found[2]} {_CURRENCIES[found[1]]}"),
-    (re.compile(r"(?<=\d) ?(€|EUR|USD|GBP)(?!\w)"), lambda found: f" {_CURRENCIES[found[1]]}"),
-    (re.compile(r"(?<=\d) ?%"), lambda found: " percent"),
+_FORMS: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
+    (r"(?<=\d),(?=\d{3}(?!\d))", ""),
+    (r"\b([12]\d{3})-(\d\d?)-(\d\d?)\b(?:T[\d:]+Z?)?", lambda found: _date(*found.groups()[::-1])),
+    (rf"\b({_MONTH})\.? (\d\d?)(?:st|nd|rd|th)?\b(?!:),?", lambda found: _date(found[2], found[1])),
+    (rf"\b(\d\d?)(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b,?", lambda found: _date(*found.groups())),
+    (r"(?i)\b(\d\d?)(?:[:.](\d\d))? ?([ap])\.?m\b\.?", lambda found: _time(*found.groups())),
+    (r"\b0(?=\d:\d\d)", ""),
+    (rf"(?i){_NUMBER} ?({'|'.join(_SCALES)})\b", lambda found: f"{float(found[1]) * _SCALES[found[2].lower()]:.0f}"),
+    (rf"([€$£]) ?{_NUMBER}", lambda found: f"{found[2]} {_SIGNS[found[1]]}"),
+    (r"(?<=\d) ?(€|EUR|USD|GBP|%)(?!\w)", lambda found: f" {_SIGNS[found[1]]}"),
 )
 """Ways to write a figure, a date or a time of day, and the one that is compared."""
 
@@ -97,8 +90,6 @@ class Word:
     content: bool
     """True if it has a meaning of its own."""
     figure: float | None
-    rounded: bool
-    """Said to be approximate."""
     denies: bool
 
     @property
@@ -114,6 +105,8 @@ class Word:
 
 def plain(text: str) -> str:
     """Undo disguises (compatibility forms, invisible characters, foreign digits, look-alikes), and unify figures."""
+    from text_to_num import alpha2digit
+
     text = unicodedata.normalize("NFKC", text).translate(_PLAIN)
     text = "".join(sign if sign.isprintable() else " " * sign.isspace() for sign in text)
     if not text.isascii():
@@ -121,7 +114,7 @@ def plain(text: str) -> str:
         text = re.sub(r"\d", lambda found: str(unicodedata.decimal(found.group())), text)
     text = _LEAD.sub("", " ".join(text.split()))
     for form, write in _FORMS:
-        text = form.sub(write, text)
+        text = re.sub(form, write, text)
     return str(alpha2digit(text, "en", 0.0))
 
 
@@ -137,28 +130,34 @@ def words_of(text: str, most: int) -> list[Word]:
         denies = lower in _NEGATORS or lower.endswith("n't")
         content = surface in _CALENDAR or not (lower in _FUNCTION_WORDS or denies)
         key = f"{figure:.12g}" if figure is not None else stem(lower)
-        rounded = any(word.surface.lower() in _APPROXIMATORS for word in found[-2:])
-        found.append(Word(surface, key, *match.span(), content, figure, rounded, denies))
+        found.append(Word(surface, key, *match.span(), content, figure, denies))
     return found
 
 
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """A lower-case word without accents and English inflection: "parties" and "party" meet."""
+    bare = "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
+    # Threads must not share a stemmer: it holds the word that it works on.
+    return str(stemmer("english").stemWord(bare))
+
+
 def lost_facts(claim: Sequence[Word], reference: Sequence[Word]) -> list[Word]:
-    """Facts of a claim that a reference has in no form, but for figures of which one rounds the other."""
-    known = {word.key for word in reference}
-    lost = [word for word in claim if word.is_fact and word.key not in known]
-    return [word for word in lost if not any(_rounds(word, other) for other in reference)]
+    """Facts of a claim that a reference has in no form, but for figures that are said to be about those there."""
+    known, lost = {word.key for word in reference}, list[Word]()
+    for at, word in enumerate(claim):
+        if word.is_fact and word.key not in known:
+            is_about = any(before.surface.lower() in _APPROXIMATORS for before in claim[max(0, at - 2) : at])
+            others = [other.figure for other in reference if other.figure] if is_about and word.figure else []
+            if not any(abs(other - (word.figure or 0)) <= _ROUNDING * other for other in others):
+                lost.append(word)
+    return lost
 
 
 def lost_names(claim: Sequence[Word], reference: Sequence[Word]) -> list[Word]:
     """Names of a claim that a reference does not have."""
     known = {word.key for word in reference}
     return [word for word in claim if word.is_name and word.key not in known]
-
-
-def _rounds(one: Word, other: Word) -> bool:
-    if one.figure is None or other.figure is None or not (one.rounded or other.rounded):
-        return False
-    return abs(one.figure - other.figure) <= _ROUNDING * max(one.figure, other.figure)
 
 
 def denies(words: Sequence[Word]) -> bool:
@@ -185,3 +184,37 @@ def _identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+_REFUSAL = (
+    # I cannot answer, we don't know
+    r"\b(?:i|we)(?:'m| am| are|)\b[^.]{0,20}?(?:can't|cannot|can not|could not|couldn't|unable to|not able to|don't"
+    r"|do not|did not|didn't|won't|will not|have no)\b[^.]{0,24}?\b(?:answer|help|know|say|tell|find|assist|determine"
+    r"|confirm|provide|see|give|share|discuss|advise|diagnose|recommend|information)\b[^.]*"
+    # The documents do not say
+    r"|\b(?:it|they|there|(?:the|these|this|your|our|my)(?: [\w-]+){1,2}) (?:do|does|did)(?:n't| not) (?:say|mention"
+    r"|state|specify|tell|contain|include|provide|give|address|discuss|describe|explain)\b[^.,]*"
+    # That is not mentioned in the text, there is no information about it
+    r"|(?:\b(?:is|are|was|were) not|n't) (?:mentioned|stated|specified|covered|addressed|found|listed) (?:in|by) (?:the"
+    r"|my|our|these|this)\b[^.]*|\bno (?:information|mention|details?|indication)(?: \w+){0,2} (?:about|of|on)\b[^.]*"
+)
+_COURTESY = (
+    r"(?:hello|hi|hey|dear|thanks|thank you|welcome|sorry|goodbye|bye|sure|of course|certainly)\b[^.:;\d]{0,40}"
+    r"|(?:you(?:'re| are) (?:very )?welcome|(?:have|enjoy) (?:a|the|your) |(?:i|we)(?:'m| am| are|) (?:hope|happy|glad"
+    r"|sorry)\b|(?:please )?(?:let me know|feel free|speak to|talk to|consult|ask) )[^.:;\d]{0,60}"
+    r"|(?:here (?:is|are)|here's|in short|in summary|below)\b[^.\d]*:"
+)
+_CLAIMS_NOTHING = re.compile(
+    rf"[^?？]*[?？]['\")]*|(?:{_COURTESY})[.!,]*|(?!.*(?:, but|; |however|although)\b)[^.]*(?:{_REFUSAL})[.!]*",
+    re.IGNORECASE,
+)
+_MOST_CHARACTERS = 240
+"""Of a sentence that may claim nothing."""
+
+
+def claims_nothing(sentence: str) -> bool:
+    """True for words to the reader, lead-ins, questions, refusals, and that a text does not say something."""
+    text = " ".join(sentence.replace("’", "'").split())
+    if not re.search(r"[^\W_]", text) or re.fullmatch(r"```(?!json).*```", text):
+        return True
+    return len(text) <= _MOST_CHARACTERS and _CLAIMS_NOTHING.fullmatch(text) is not None

@@ -1,22 +1,12 @@
 """The one way in which text is cut into words and marks."""
 
 import re
-import unicodedata
-from functools import lru_cache
 from typing import NamedTuple
 
-from snowballstemmer import stemmer
-
-FIGURE = r"\d+(?:[.,:]\d+)*"
-"""A number in digits: 1,000, 3.5, 12:30."""
-
-FIGURE_ENDING = "(?:st|nd|rd|th|s|m|k|bn|mn)"
-"""Endings that may follow it directly: 19th, 1980s, 5m."""
-
 _PIECE = re.compile(
-    rf"""
-    {FIGURE}{FIGURE_ENDING}?(?![^\W_])
-    | (?:[^\W\d_]\.){{2,}}                                      # U.S., a.m.
+    r"""
+    \d+(?:[.,:]\d+)*(?:st|nd|rd|th|s|m|k|bn|mn)?(?![^\W_])      # 1,000, 12:30, 19th, 1980s, 5m
+    | (?:[^\W\d_]\.){2,}                                      # U.S., a.m.
     | [^\W_]+?(?=n't\b)                                         # do in "don't"
     | n't\b
     | '(?:s|m|d|re|ve|ll)\b
@@ -55,11 +45,3 @@ def tokens(text: str) -> list[Token]:
 def pieces(text: str) -> list[str]:
     """Words, figures and single marks, the same ones with or without blanks around the marks."""
     return _PIECE.findall(text.replace("’", "'"))
-
-
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """A lower-case word without accents and English inflection: "parties" and "party" meet."""
-    bare = "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
-    # Threads must not share a stemmer: it holds the word that it works on.
-    return str(stemmer("english").stemWord(bare))

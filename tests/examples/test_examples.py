@@ -7,8 +7,7 @@ import yaml
 from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from models.build import build_judge
-from models.local_settings import LocalSettings
-from models.settings import JudgeSettings
+from models.settings import JudgeSettings, LocalSettings
 from schemas import OUTCOMES, Paraphrase, read_record
 from streams.otlp.names import GENERATIONS
 

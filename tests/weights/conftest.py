@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 import click
 import pytest
 
+from models.build import fetch_models
 from models.grounding.catalogue import named_judge
 from models.grounding.judge import GroundingJudge
-from models.local_grader import fetch
-from models.local_settings import LocalSettings
 from models.model_loading import ModelUnusable
+from models.settings import JudgeSettings, LocalSettings
 
 LoadJudge = Callable[[str], GroundingJudge]
 
@@ -27,7 +27,7 @@ def judge_by_name() -> Iterator[LoadJudge]:
             settings = LocalSettings(judge=name)
             judge = GroundingJudge(named_judge(name), say=say)
             try:
-                fetch(settings, say)
+                fetch_models(JudgeSettings(local=settings), say)
             except ModelUnusable as error:
                 faults[name] = f"{name} was not tested, as its weights cannot be had: {error}"
                 pytest.fail(faults[name], pytrace=False)

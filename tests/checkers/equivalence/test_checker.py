@@ -14,8 +14,7 @@ from checkers.equivalence import PLUGIN
 from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from checkers.wording import explanation_width
 from models.build import build_judge
-from models.local_settings import LocalSettings
-from models.settings import JudgeSettings
+from models.settings import JudgeSettings, LocalSettings
 from schemas import EquivalenceEvidence, Verdict
 from schemas.equivalence import EquivalenceTest
 from tests.attacks.texts import ATTACKS, name_of

@@ -6,7 +6,7 @@ from typing import Any
 
 from models.grounding.catalogue import KNOWN
 from tests.models.grounding.hub import keep
-from tests.models.grounding.setting import random_deberta, spelling_tokenizer, t5_config, t5_tokenizer, write_checkpoint
+from tests.models.grounding.setting import random_bert, spelling_tokenizer, t5_config, t5_tokenizer, write_checkpoint
 
 DOCUMENT = "The parcel left Leipzig on Monday. It arrives on Thursday before noon."
 CLAIMS = ("It left on Monday.", "It arrives\n on  Friday, and everybody is glad.", "No.")
@@ -16,7 +16,7 @@ Expected = Callable[[str], float]
 
 
 def keep_factcg(cache: Path, scratch: Path) -> Expected:
-    model, tokenizer = random_deberta({0: "LABEL_0", 1: "LABEL_1"}), spelling_tokenizer()
+    model, tokenizer = random_bert(2), spelling_tokenizer()
     keep(cache, "yaxili96/FactCG-DeBERTa-v3-Large", write_checkpoint(scratch, model, tokenizer))
 
     def expected(claim: str) -> float:
@@ -82,8 +82,8 @@ def keep_minicheck(cache: Path, scratch: Path) -> Expected:
 
 
 def keep_inference(cache: Path, scratch: Path) -> Expected:
-    labels = {0: "neutral", 1: "ENTAILMENT", 2: "contradiction"}
-    model, tokenizer = random_deberta(labels), spelling_tokenizer()
+    model, tokenizer = random_bert(3), spelling_tokenizer()
+    model.config.id2label = {0: "neutral", 1: "ENTAILMENT", 2: "contradiction"}
     keep(cache, "somebody/nli", write_checkpoint(scratch, model, tokenizer))
 
     def expected(claim: str) -> float:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from models.local_grader import LocalGrader, local_judge
-from models.local_settings import LocalSettings
 from models.protocol import Claims, ModelFailed
+from models.settings import LocalSettings
 from tests.models.grounding.checkpoints import CHECKPOINTS, CLAIMS, DOCUMENT, keep_hhem
 from tests.models.grounding.hub import empty_cache
 from tests.models.grounding.setting import random_bert, spelling_tokenizer, write_checkpoint

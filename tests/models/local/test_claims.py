@@ -59,18 +59,13 @@ COMPATIBLE = [
 ]
 
 
-@pytest.mark.parametrize(("said", "reason"), CONTRADICTING)
-def test_what_contradicts_an_earlier_sentence_names_it(judge: BundledJudge, said: str, reason: str) -> None:
+@pytest.mark.parametrize(("said", "reason"), [*CONTRADICTING, *((said, None) for said in COMPATIBLE)])
+def test_only_what_contradicts_an_earlier_sentence_is_rejected_and_names_it(
+    judge: BundledJudge, said: str, reason: str | None
+) -> None:
     ((grade,),) = judge.judge([Claims(EARLIER, (said,), ClaimKind.COMPATIBLE)])
-    assert not grade.supported
-    assert reason in grade.reason
-    assert grade.passage in EARLIER
-
-
-@pytest.mark.parametrize("said", COMPATIBLE)
-def test_what_says_something_else_contradicts_nothing(judge: BundledJudge, said: str) -> None:
-    ((grade,),) = judge.judge([Claims(EARLIER, (said,), ClaimKind.COMPATIBLE)])
-    assert grade.supported
+    assert grade.supported is (reason is None)
+    assert reason is None or (reason in grade.reason and grade.passage in EARLIER)
 
 
 def test_faithful_sentences_pass(judge: BundledJudge) -> None:
@@ -123,23 +118,6 @@ def test_another_language_is_left_undecided(judge: BundledJudge, said: str) -> N
     (german,) = judge.judge([Claims(FERRY, (said,), "summary")])
     (reference,) = judge.judge([Claims(said, ("The ferry leaves at nine.",), "summary")])
     assert getattr(german, "cause", None) == getattr(reference, "cause", None) == "unsupported_language"
-
-
-PLANS = "| Plan | Price | Storage |\n|---|---|---|\n| Basic | 5 euros | 50 GB |\n| Pro | 19 euros | 2 TB |"
-
-
-@pytest.mark.parametrize(
-    ("reference", "response", "right"),
-    [
-        (OFFICE, ('{"founder": "Ole Brandt", "price": 41}',), False),
-        (PLANS, ("| Plan | Price |\n|---|---|", "| Basic | 5 euros |"), True),
-        (PLANS, ("| Plan | Price |\n|---|---|", "| Basic | 6 euros |"), False),
-    ],
-)  # fmt: skip
-def test_data_is_judged_by_its_values(
-    judge: BundledJudge, reference: str, response: tuple[str, ...], right: bool
-) -> None:
-    assert judged(judge, reference, *response)[-1].supported == right
 
 
 OPEN = "You are a helpful assistant. Is the library open on Sundays?"
