@@ -1,6 +1,6 @@
 """What became of every record of a run, by the topics, the trust monitor's state and the store, once nothing waits."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -67,34 +67,42 @@ class Ledger:
         return not (self.lost or self.held or any(wrong) or self.store_off) and self.sum == self.offsets
 
 
+_ByPlace = defaultdict[tuple[int, int], list[tuple[str, bool]]]
+
+
+def _place(answer: dict[str, Any]) -> tuple[int, int]:
+    return answer["origin"]["partition"], answer["origin"]["offset"]
+
+
 async def read_ledger(
     settings: StreamSettings, *, checker: str, routing: RoutingSettings, sent: int, stored: Stored | None
 ) -> Ledger:
     """Read all topics from their beginning. `sent`: messages that the brokers acknowledged to the producer."""
     ledger = Ledger()
-    verdicts, letters = _Answers(), _Answers()
+    # By partition and offset of the record: the id of each answer, and whether it decides.
+    verdicts, letters = _ByPlace(list), _ByPlace(list)
     ids: dict[str, Subject] = {}
     decided = set[str]()
     topics = settings.topics
     async for message in read_topic(settings.kafka, topics.accepted, topics.rejected, topics.abstained):
         verdict = orjson.loads(message.value)
         decides = verdict["outcome"] != "abstain"
-        verdicts.add(verdict["origin"], verdict["id"], decided=decides)
+        verdicts[_place(verdict)].append((verdict["id"], decides))
         ids[verdict["id"]] = Subject(verdict["source"], verdict["model"], verdict["checker"])
         decided |= {verdict["id"]} if decides else set()
     async for message in read_topic(settings.kafka, topics.dead_letter):
         letter = orjson.loads(message.value)
-        letters.add(letter["origin"], letter["id"], decided=False)
+        letters[_place(letter)].append((letter["id"], False))
     done, _ = committed(settings, f"{topics.prefix}.{checker}", [topics.outputs])
     async for message in read_topic(settings.kafka, topics.outputs):
         ledger.offsets += 1
         place = (message.partition, message.offset)
-        verdict, letter = verdicts.by_place.get(place), letters.by_place.get(place)
-        ledger.two_ways += verdict is not None and letter is not None
-        if verdict is not None:
-            ledger.decided += verdict[1]
-            ledger.abstained += not verdict[1]
-        elif letter is not None:
+        ledger.two_ways += place in verdicts and place in letters
+        if place in verdicts:
+            decides = any(decided for _, decided in verdicts[place])
+            ledger.decided += decides
+            ledger.abstained += not decides
+        elif place in letters:
             ledger.dead_letters += 1
         elif _is_left_out(message.value, checker, routing, settings.records.max_bytes):
             ledger.left_out += 1
@@ -103,33 +111,14 @@ async def read_ledger(
         else:
             ledger.lost.append(place)
     ledger.missing_of_sent = max(0, sent - ledger.offsets)
-    ledger.clashes = verdicts.clashes + letters.clashes
-    ledger.repeated = verdicts.repeated + letters.repeated
-    ledger.changed = verdicts.changed
+    for answers in (*verdicts.values(), *letters.values()):
+        ledger.repeated += len(answers) - 1
+        ledger.clashes += len({id_ for id_, _ in answers}) > 1
+        ledger.changed += len({decided for _, decided in answers}) > 1
     await _go_through_trust(ledger, settings, decided)
     if stored is not None:
-        ledger.store_off = _store_off(stored, ids, len(letters.by_place))
+        ledger.store_off = _store_off(stored, ids, len(letters))
     return ledger
-
-
-class _Answers:
-    """Answers by the record that they answer: partition and offset."""
-
-    def __init__(self) -> None:
-        self.by_place: dict[tuple[int, int], tuple[str, bool]] = {}
-        """The id, and whether it decides."""
-        self.clashes = self.repeated = self.changed = 0
-
-    def add(self, origin: dict[str, Any], id_: str, *, decided: bool) -> None:
-        place = (origin["partition"], origin["offset"])
-        before = self.by_place.setdefault(place, answer := (id_, decided))
-        if before is answer:
-            return
-        self.repeated += 1
-        self.clashes += before[0] != id_
-        if before[1] != decided:
-            self.changed += 1
-            self.by_place[place] = (before[0], True)
 
 
 def committed(settings: StreamSettings, group: str, topics: Iterable[str]) -> tuple[dict[tuple[str, int], int], int]:

@@ -3,7 +3,6 @@
 Questions quote texts below headings (`Passages:`); a judge's end with a line of ours that tells them apart.
 """
 
-import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from typing import Any
 
 import orjson
 
-_NUMBER = re.compile(r"\s*\[?\d+[\].):]+\s+")
 _QUOTED = re.compile(r"^([A-Z][^\n:]*)[:.]\n((?:> ?[^\n]*(?:\n|$))+)", re.MULTILINE)
 _SAME = {"Claim": "Answer", "Sentence of the claim": "Sentence of the answer"}
 _KINDS = {
@@ -89,7 +87,7 @@ class StubRequest:
         for heading in ("Sentence of the answer", "Sentence that they do not support", "Answer", "Second text"):
             if heading in self.quotes:
                 return [self.quotes[heading]]
-        return _listed(self.texts.get("sentences", self.texts.get("response", "")))
+        return [line for line in self.texts.get("sentences", "").splitlines() if line.strip()]
 
     @property
     def notes(self) -> dict[int, str]:
@@ -104,11 +102,3 @@ class StubRequest:
 
 def _quotes(question: str) -> dict[str, str]:
     return {heading: "\n".join(line[2:] for line in text.splitlines()) for heading, text in _QUOTED.findall(question)}
-
-
-def _listed(text: str) -> list[str]:
-    with contextlib.suppress(orjson.JSONDecodeError):
-        listed = orjson.loads(text)
-        if isinstance(listed, list):
-            return [one["sentence"] if isinstance(one, dict) else str(one) for one in listed]
-    return [_NUMBER.sub("", line, count=1).strip() for line in text.splitlines() if line.strip()]
