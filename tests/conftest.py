@@ -88,11 +88,11 @@ def pytest_xdist_auto_num_workers() -> int:
 # One process that loads torch is enough, and one that makes what a module's tests share.
 _TORCH = ("tests/lab/audit/", "tests/models/grounding/")
 _TOGETHER = ("tests/attacks/", "tests/checkers/", "tests/deploy/", "tests/lab/", "tests/models/", "tests/schemas/")
-_TOGETHER += ("tests/store/", "tests/web/", "tests/assay/test_compare.py", "tests/streams/test_secured_kafka.py")
+_TOGETHER += ("tests/store/", "tests/web/", "tests/streams/test_secured_kafka.py")
 
 
 # Whatever takes long begins early, so that no process of the run is left alone with it at the end.
-_EARLY = ("tests/agents/", "tests/assay/", "tests/docs/test_readme.py", "tests/lab/", "tests/models/test_thrifty.py")
+_EARLY = ("tests/agents/", "tests/assay/", "tests/attacks/", "tests/docs/test_readme.py", "tests/lab/", "tests/models/")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -137,8 +137,8 @@ def is_raised(seed: int, tail: float) -> bool:
 
 
 def test_the_alert_is_raised_by_a_drop_of_twenty_points_and_not_by_chance():
-    assert sum(is_raised(seed, tail=0.75) for seed in range(12)) >= 11
-    assert not any(is_raised(seed, tail=0.95) for seed in range(12))
+    assert all(is_raised(seed, tail=0.75) for seed in range(5))
+    assert not any(is_raised(seed, tail=0.95) for seed in range(5))
 
 
 def test_newcombes_published_example():
