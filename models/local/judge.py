@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 from rapidfuzz.distance import Levenshtein
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 from models.local.encoder import Text, Vectors, bundled, encoded
 from models.local.text import Word, claims_nothing, denies, language_of, lost_facts, lost_names
-from models.model_loading import THREADS
 from models.protocol import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Graded, Judgement, ModelFailed
 from models.wording import split_sentences
 from schemas.base import BUNDLED_MODEL
@@ -351,9 +350,8 @@ class BundledJudge:
 
     def load(self) -> None:
         """Load the model now. Raises ModelUnusable if it is missing or damaged."""
-        # Small products of matrices only wait for one another on many cores; fewer stay where OMP_NUM_THREADS says so.
-        blas = ThreadpoolController().select(user_api="blas")
-        blas.limit(limits=min([THREADS, *(library.num_threads for library in blas.lib_controllers)]))
+        # A second thread gains little on products so small, and on a busy machine each of them waits for it.
+        threadpool_limits(1, user_api="blas")
         bundled()
 
     def judge(self, batch: Sequence[Claims]) -> list[Graded]:
