@@ -145,7 +145,7 @@ class EndedRequest:
 UsageListener = Callable[[EndedRequest], None]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class _Metered(Generic[InnerT]):
     """A model whose every request is booked, however it ends; belongs to one event loop.
 
