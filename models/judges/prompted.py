@@ -111,7 +111,7 @@ class Form:
                 if self.name == "short" or not too_much or len(about) == 1:
                     raise
                 if failure.cause == "judge_slow":  # so are those of other responses
-                    self._at_most = min(self._at_most, len(about) // 2)
+                    self._at_most = min(self._at_most, -(-len(about) // 2))
             if not found and len(about) == 1:
                 raise ModelFailed(f"no entry about number {min(about)}, asked about alone", cause="judge_unusable")
             parts = 1 if found else 2
