@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import httpx
+import mode.utils.imports
 import psutil
 
 from agents.archivist import Archivist
@@ -39,6 +40,9 @@ from tests.support.service import Served
 from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOT = Path(__file__).parents[2]
+
+# No extension of Faust is installed here, and to know that, each worker would read what all packages say, twice.
+mode.utils.imports.load_extension_class_names = lambda _: ()
 
 # Processes begin with all imports done: their importing would be most of what they compute.
 _PROCESSES = multiprocessing.get_context("forkserver")
