@@ -164,10 +164,9 @@ class Dialect:
     def request(
         self, question: Question[Any], messages: Sequence[Message], wanted: int | None, conceded: GivenUp
     ) -> dict[str, Any]:
-        """The request that puts `messages`, which are the question's or continue them.
+        """The request that puts `messages`, which are the question's or continue them; raises WindowExceeded.
 
-        The reply's limit is `wanted` (None: no limit), or what the window leaves; raises WindowExceeded if that is too
-        little.
+        The reply's limit is `wanted` (None: no limit), or what the window leaves.
         """
         given_up = self.given_up | conceded
         reply: type[BaseModel] = question.reply

@@ -77,10 +77,7 @@ def _form_digest(form: type[BaseModel]) -> str:
 
 
 class Replay:
-    """Answers as the recorded model did; the last of several answers to a question counts.
-
-    Usage counts each answer as cached.
-    """
+    """Answers as the recorded model did, the last time that it was asked; usage counts each answer as cached."""
 
     def __init__(self, path: Path) -> None:
         """Raises ValueError if the file is missing, is no recording, or holds the answers of several models."""

@@ -7,12 +7,10 @@ from urllib.parse import unquote_plus, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, WrapValidator, field_validator, model_validator
 from pydantic import ValidatorFunctionWrapHandler as Handler
-from pydantic_core import PydanticCustomError
 
 BUNDLED_JUDGE = "bundled"
 NAMED_JUDGES = ("factcg", "hhem-2.1", "minicheck-flan-t5-large")
-NLI = "nli:"
-"""Before the name of a cross-encoder."""
+NLI = "nli:"  # before the name of a cross-encoder
 
 Omit = Literal["omit"]  # leave the parameter out of requests: TOML and environment variables know no null
 OMIT: Omit = "omit"
@@ -38,7 +36,7 @@ def _or_omit(what: str) -> WrapValidator:
         try:
             return handler(value)
         except ValueError:
-            raise PydanticCustomError("number_or_omit", "should be {what}, or 'omit'", {"what": what}) from None
+            raise ValueError(f"should be {what}, or 'omit'") from None
 
     return WrapValidator(validated)
 

@@ -206,10 +206,7 @@ class Form:
         return [text for text, odds in zip(texts, await each_odds(self.model, asked), strict=True) if odds >= 0]
 
     async def _is_misled(self, task: str, claims: Claims, supports: Sequence[Support]) -> bool:
-        """True if three sentences that are false for certain are called supported, too, or to give no information.
-
-        A judge that does as a text in the record bids it, or that says yes to everything, calls them so.
-        """
+        """True if three sentences that are false for certain are called supported, too, or to give no information."""
         counts_out = any(one.claims_nothing for one in supports)
         for control in control_sentences(claims.sentences, claims.reference, claims.whole):
             (found,) = await self.supports(task, claims, {0: control})
@@ -246,10 +243,7 @@ def _says_something(reason: str, sentence: str, passages: str) -> bool:
 
 
 class PromptedJudge:
-    """Grades by asking a chat model; belongs to one event loop.
-
-    Whether passages support a response is asked in the form of the settings, or the one that the self-test chooses.
-    """
+    """Grades by asking a chat model, in the form that settings or self-test choose; belongs to one event loop."""
 
     def __init__(self, model: Model, settings: JudgeSettings, *, other_than: "PromptedJudge | None" = None) -> None:
         """`other_than` is a judge whose form is not to be used."""
