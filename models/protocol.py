@@ -162,15 +162,12 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str: ...
-
     @property
     def version(self) -> str:
         """All that its grades depend on besides its name; part of verdicts' configuration digests."""
 
     @property
-    def self_test(self) -> SelfTestFigure | None:
-        """How it did in its self-test; None if it has none."""
-
+    def self_test(self) -> SelfTestFigure | None: ...
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """For each of `claims` a grade for each of its sentences; raises as `Model.ask` does."""
 

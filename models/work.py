@@ -30,8 +30,7 @@ class Work:
     def __init__(self, changed: Callable[["Work"], None] = lambda work: None) -> None:
         """`changed` is called whenever the phases have changed, within the context."""
         self.number, self.phases, self.booked = next(_NUMBERS), Counter[PhaseName](), list[Usage]()
-        self.recorded = list[str]()
-        """Digests of the questions that a recording has."""
+        self.recorded = list[str]()  # digests of the questions that a recording has
         self._changed, self._begun, self._stopped = changed, time.perf_counter(), 0.0
 
     @property
