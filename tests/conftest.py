@@ -86,7 +86,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 # One process that loads torch is enough, and one that makes what a module's tests share.
-_TORCH = ("tests/lab/audit/", "tests/models/grounding/")
+_TORCH = "tests/models/grounding/"
 _TOGETHER = ("tests/attacks/", "tests/checkers/", "tests/deploy/", "tests/lab/", "tests/models/", "tests/schemas/")
 _TOGETHER += ("tests/store/", "tests/web/", "tests/streams/test_secured_kafka.py")
 

@@ -41,30 +41,8 @@ class Finding(NamedTuple):
         return "fault" if self.sentence.mark < 0 else "fine"
 
 
-class Grounding(NamedTuple):
-    """A response and its sources."""
-
-    response: list[Piece]
-    findings: list[Finding]
-    parts: list[tuple[str, list[Piece]]]
-    """Titles and texts of the sources; empty if the record is not at hand."""
-    earlier: list[tuple[Turn, list[Piece]]]
-    """The turns before, with their responses."""
-    left_out: int
-    """Sentences that are not shown."""
-    parts_left_out: int
-    is_quoted: bool
-    """True if the response is put together from the sentences of the evidence."""
-    at_fault: int
-    """Sentences that are not consistent, also of those that are not shown."""
-
-    @property
-    def faults(self) -> dict[int, Finding]:
-        return {one.number: one for one in self.findings if one.look == "fault"}
-
-
-def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None) -> Grounding:
-    """The sentences of a response and their passages; those at fault come first where there are too many."""
+def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None) -> dict[str, object]:
+    """A response and its sources, their passages marked; of too many sentences those at fault are shown."""
     shown = sorted(evidence.sentences, key=lambda one: (one.mark, one.start))[:MOST_FINDINGS]
     shown.sort(key=lambda one: one.start)
     response, spans = _response(evidence, shown, record)
@@ -78,16 +56,18 @@ def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None
     found = {span.number for spans in passages.values() for span in spans}
     # Those with a passage, and as many of the others as there is room for.
     kept = sorted(sorted(range(len(texts)), key=lambda index: index not in passages)[:_MOST_PARTS])
-    return Grounding(
-        response=list(pieces(response, spans)),
-        findings=[Finding(number, one, number in found) for number, one in enumerate(shown, start=1)],
-        parts=[(texts[index][0], list(pieces(texts[index][1], passages.get(index, ())))) for index in kept],
-        left_out=len(evidence.sentences) - len(shown),
-        at_fault=sum(one.mark < 0 and not one.unsure for one in evidence.sentences),
-        earlier=_earlier(evidence, shown),
-        parts_left_out=len(texts) - len(kept),
-        is_quoted=record is None,
-    )
+    findings = [Finding(number, one, number in found) for number, one in enumerate(shown, start=1)]
+    return {
+        "response": list(pieces(response, spans)),
+        "is_quoted": record is None,  # the response is put together from the sentences of the evidence
+        "findings": findings,
+        "faults": [one.number for one in findings if one.look == "fault"],
+        "left_out": len(evidence.sentences) - len(shown),
+        "at_fault": sum(one.mark < 0 and not one.unsure for one in evidence.sentences),
+        "parts": [(texts[index][0], list(pieces(texts[index][1], passages.get(index, ())))) for index in kept],
+        "parts_left_out": len(texts) - len(kept),
+        "earlier": _earlier(evidence, shown),
+    }
 
 
 def _response(

@@ -99,7 +99,7 @@ def test_sentences_with_the_same_fault_are_one_group_in_any_language():
     assert [group.ids for group in fault_groups(rejects)] == groups
 
 
-SIMULATED = 600
+SIMULATED = 300
 RELEASE = Attribute("metadata.release", "4.2")
 
 
