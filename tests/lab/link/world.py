@@ -38,7 +38,7 @@ class World(StubEndpoint):
 
     def __init__(self, *, tools: int, rooms: int, holds: Callable[[str], float] = lambda statement: 0.97) -> None:
         """`holds` is the probability of a statement by the critic."""
-        super().__init__(answer=self._said, script=self._act)
+        super().__init__(answer=self._said, script=self._scored)
         self.things = {"Tool": _names("tool", tools), "Room": _names("room", rooms)}
         self.holds = holds
         self.echoes = True
@@ -81,7 +81,7 @@ class World(StubEndpoint):
         values = [one for one in self.things[data_type] if one not in named][: int(count)]
         return orjson.dumps({"values": values}).decode()
 
-    def _act(self, request: StubRequest) -> Act:
+    def _scored(self, request: StubRequest) -> Act:
         if request.path.endswith("/tokenize"):
             self.words.update(dict.fromkeys(_WORD.findall(request.body["content"])))
             known = list(self.words)
