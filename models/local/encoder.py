@@ -40,7 +40,6 @@ class Text:
     """An encoded text."""
 
     sentences: tuple[str, ...]
-    """Verbatim."""
     words: tuple[Word, ...]
     owners: npt.NDArray[np.int64]
     """For each word its sentence."""
@@ -54,7 +53,6 @@ class Text:
     """Of the content words."""
 
     def of(self, sentence: int) -> list[Word]:
-        """The words of a sentence."""
         return [self.words[at] for at in np.flatnonzero(self.owners == sentence)]
 
 

@@ -66,14 +66,11 @@ _LOSS = {"word": 6.8, "fact": 8.0, "exchange": 6.0, "negation": 7.0, "addition":
 """Taken off for the gravest difference of a kind, in full where all around it is repeated."""
 _FAR, _NEAR = 8.0, 0.2
 """Taken off for the mean distance of the words beyond the second of the two."""
-_EXACT = 0.9
-"""Likeness from which a word is the same word."""
-_LITERAL = 5.0
-"""Exponent of how literal all the rest is around a difference."""
-_REACH = 3
-"""Repeated words on either side that make a frame; more make it no firmer."""
-_READ = 60
-"""Words of a long premise that are compared one by one, unless thrice the hypothesis's are more."""
+_EXACT, _LITERAL, _REACH = 0.9, 5.0, 3
+"""Likeness from which a word is the same word; exponent of how literal all the rest is around a difference; repeated
+words on either side that make a frame."""
+_LONGEST, _READ = 400, 60
+"""Words of a hypothesis that are compared one by one, and of a premise, unless thrice the hypothesis's are more."""
 _SENTENCE, _PHRASE = 2.5, 4.2
 """Of equal sentences, and of equal phrases, which need only be able to mean the same."""
 _MISS, _TURNED, _OBJECTION, _EXCHANGE, _PRIOR = 10.0, 15.0, 0.5, 2.0, 3.0
@@ -101,7 +98,7 @@ def _differences(premise: Text, hypothesis: Text, likeness: Vectors) -> Iterator
     """What a hypothesis does not repeat of its premise, stretch by stretch, each with its strength of 0 to 1."""
     near = np.argsort(-(premise.gists @ hypothesis.gists.mean(axis=0)), kind="stable")
     order = np.concatenate([np.flatnonzero(premise.owners == one) for one in near])
-    said = hypothesis.words
+    said = hypothesis.words[:_LONGEST]
     true = [premise.words[at] for at in sorted(order[: max(_READ, 3 * len(said))])]
     keys = [word.key for word in said], [word.key for word in true]
     blocks = [(block.a, block.b, block.size) for block in Levenshtein.opcodes(*keys).as_matching_blocks()]
@@ -126,15 +123,16 @@ def _differences(premise: Text, hypothesis: Text, likeness: Vectors) -> Iterator
         if mine and others and not len(rows):
             # A pronoun or the like, which leaves open what the other names.
             yield framing, "addition", fault
+        there, has_facts = {other.key for other in others}, any(other.is_fact for other in others)
         for row in rows:
             word, closest = said[hypothesis.content[row]], float(likeness[row])
-            if word.key in {other.key for other in others}:
+            if word.key in there:
                 continue
-            if word.is_fact and (closest < _EXACT or any(other.is_fact for other in others)):
+            if word.is_fact and (closest < _EXACT or has_facts):
                 yield framing, "fact", fault
             elif closest < _EXACT:
                 yield framing, "word" if others else "addition", fault
-            elif any(other.key in keys[0] for other in others):
+            elif not there.isdisjoint(keys[0]):
                 # It trades places; one word for another is told from a text put otherwise by the words that both have.
                 alone = shared**_LITERAL if len(mine) == len(theirs) == 1 else 0.0
                 yield max(framing, alone) ** 0.5, "exchange", fault
