@@ -75,24 +75,24 @@ def test_it_begins_with_how_far_judge_and_people_agree(folder: Path):
 
 
 def test_the_section_that_is_printed_is_one_that_decides_as_the_table_says(folder: Path):
-    records = graded(180)
+    records = graded(120)
     ran = assay("calibrate", write(folder, *records), "--error", "0.1", "--confidence", "0.9", cwd=folder)
     assert ran.returncode == 0, ran.stderr
     table, section = ran.stdout.split("\n[")
-    assert "180 labelled records" in table
+    assert "120 labelled records" in table
     thresholds = tomllib.loads("[" + section)["consistency"]["thresholds"]
     assert thresholds["judge"] == "openai/judge"
     assert 0.2 < thresholds["reject_below"] <= 0.5 < thresholds["accept_from"] <= 0.8
     rows = {line.split("  ")[0]: line.split() for line in table.splitlines() if "  " in line}
-    assert rows["accept from"][-3:] == ["60", "0", "0.0%"]
-    assert rows["undecided"] == ["undecided", "60"]
+    assert rows["accept from"][-3:] == ["40", "0", "0.0%"]
+    assert rows["undecided"] == ["undecided", "40"]
 
     with (folder / "assay.toml").open("a") as file:
         file.write("\n[" + section)
     checked = assay("check", "labelled.jsonl", "--checker", "consistency", "--out", "verdicts", cwd=folder)
     assert checked.returncode == 0, checked.stderr
     verdicts = [json.loads(line) for line in (folder / "verdicts").read_text().splitlines()]
-    expected = ["accept", "abstain", "reject", "abstain", "accept", "reject"] * 30
+    expected = ["accept", "abstain", "reject", "abstain", "accept", "reject"] * 20
     assert [verdict["outcome"] for verdict in verdicts] == expected
     assert {verdict["evidence"].get("cause") for verdict in verdicts} == {None, "between_thresholds"}
 
