@@ -72,12 +72,7 @@ sasl.oauthbearer.expected.audience={AUDIENCE}
 
     def start(self) -> int:
         process = super().start()
-        from confluent_kafka.admin import (
-            AdminClient,
-            ScramCredentialInfo,
-            ScramMechanism,
-            UserScramCredentialUpsertion,
-        )
+        from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from schemas import Verdict
-from streams import connection, token_command
+from streams import connection
 from streams.lookup import RecordLookup
 from streams.messages import Outgoing, Publisher
 from streams.settings import StreamSettings
@@ -134,7 +134,7 @@ async def test_tokens_that_end_and_a_command_that_fails_for_a_while_lose_nothing
     secured: SecuredKafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr(connection, "_ASK_SECONDS", 0.5)
-    monkeypatch.setattr(token_command, "_PAUSE_SECONDS", 0.5)
+    monkeypatch.setattr(connection, "_TOKEN_PAUSE_SECONDS", 0.5)
     token, runs, issued = tmp_path / "token", tmp_path / "runs", set()
     command = ["sh", "-c", f"echo >> {runs}; cat {token}"]
     topics = {"topics": {"prefix": "tokens", "partitions": 1}}

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from streams import token_command as module
-from streams.token_command import TokenCommand, TokenCommandFailed
+from streams import connection as module
+from streams.connection import TokenCommand, TokenCommandFailed
 from tests.support.waiting import until
 
 

@@ -18,13 +18,7 @@ from streams.errors import BrokerUnavailable
 from streams.lookup import RecordLookup
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
-from streams.topics import (
-    FOREVER,
-    Retention,
-    create_topics,
-    partitions_of,
-    retentions,
-)
+from streams.topics import FOREVER, Retention, create_topics, partitions_of, retentions
 from tests.support.kafka import KafkaBroker
 from tests.support.ports import free_port
 from tests.support.scenarios import Place
