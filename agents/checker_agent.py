@@ -61,7 +61,8 @@ class CheckerAgent(Listener):
         self._checker, self._settings, self._answers_for = checker, runtime.settings, answers_for
         self._routing, self._budgets = routing or RoutingSettings(), budgets or Budgets()
         self._max_bytes = runtime.settings.records.max_bytes
-        self._counts = runtime.metrics.checker(checker.name, counts)
+        self._counts = counts
+        runtime.metrics.begin_checker(checker.name, counts)
         self._count = None if count is None else count(runtime.metrics.registry, runtime.metrics.subject)
         self._own_kinds = [orjson.dumps(kind) for kind in checker.kinds]
         self._taken_in: set[Incoming] = set()  # Counted, and without an answer yet.
@@ -123,7 +124,7 @@ class CheckerAgent(Listener):
             try:
                 read_record(value, max_bytes=self._max_bytes)
             except Unreadable:
-                self._counts.invalid_left_out()
+                self._metrics.left_out_invalid.labels(self.name).inc()
         return head.kind, reason, head.source, head.model
 
     def _skipped_ahead(self, records: Iterable[Any]) -> int:
@@ -135,10 +136,10 @@ class CheckerAgent(Listener):
             skipped[one] += 1
         for (kind, reason, source, model), number in skipped.items():
             if reason is None:
-                self._counts.skip(kind, number)
+                self._metrics.skipped.labels(self.name, kind).inc(number)
             else:
-                self._counts.record(kind, number=number)
-                self._counts.left_out(reason, source, model, number)
+                self._metrics.record(self.name, kind, self._counts, number=number)
+                self._metrics.leave_out(self.name, reason, source, model, number)
         return skipped.total()
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
@@ -147,7 +148,7 @@ class CheckerAgent(Listener):
         except Unreadable:
             if self._answers_for is not None:
                 raise
-            self._counts.skip("unreadable")
+            self._metrics.skipped.labels(self.name, "unreadable").inc()
             return None
         if record.trace is None and (trace := Trace.of_headers(incoming.headers)):
             record = record.model_copy(update={"trace": trace})
@@ -155,19 +156,19 @@ class CheckerAgent(Listener):
             record = record.after(self._sessions.follow(incoming, record))
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         if kind not in self._checker.kinds or incoming.recheck not in {None, self._checker.name}:
-            self._counts.skip(kind)
+            self._metrics.skipped.labels(self.name, kind).inc()
             return self._not_taken(record, kind, incoming)
         if self._checker.unit == "conversation":
             # It is a turn, and the session's end is waited for.
-            self._counts.skip(kind)
+            self._metrics.skipped.labels(self.name, kind).inc()
             return None
         reason = None if incoming.recheck else self._routing.left_out(self._checker.name, record)
         if incoming.attempt == 1:
-            self._counts.record(kind, misspelt=record.misspelt, again=incoming.recheck is not None)
+            self._metrics.record(self.name, kind, () if incoming.recheck else self._counts, misspelt=record.misspelt)
             if reason is None:
                 self._taken_in.add(incoming)
         if reason is not None:
-            self._counts.left_out(reason, record.source, record.model)
+            self._metrics.leave_out(self.name, reason, record.source, record.model)
             return None
         return await self._check(record, incoming)
 
@@ -175,10 +176,10 @@ class CheckerAgent(Listener):
         """The verdict on a conversation whose last turn is there; None if it is to be asked for again later."""
         incoming = Incoming(at.topic, at.partition, at.offset, None, None, Slot(Slots(1)))
         if (reason := self._routing.left_out(self._checker.name, record)) is not None:
-            self._counts.left_out(reason, record.source, record.model)
+            self._metrics.leave_out(self.name, reason, record.source, record.model)
             return ()
         if (tries := self._ending.pop(record.id, 0)) == 0:
-            self._counts.record(record.kind)
+            self._metrics.record(self.name, record.kind, self._counts)
         try:
             return await self._check(record, incoming)
         except Hold as hold:
@@ -193,7 +194,7 @@ class CheckerAgent(Listener):
             return None
         verdict = unclaimed(record, f"no running checker takes the kind {kind!r}")
         message = verdict_message(verdict.model_copy(update={"origin": incoming.origin}), self._settings.topics)
-        message.on_delivered = partial(self._runtime.metrics.unclaimed, kind)
+        message.on_delivered = self._metrics.unclaimed_records.labels(kind).inc
         return (message,)
 
     async def _check(self, record: Envelope, incoming: Incoming) -> Sequence[Outgoing]:
@@ -209,7 +210,7 @@ class CheckerAgent(Listener):
         if verdict is None:
             abstention = checker.abstain(record, "budget", exhausted or "")
             return self._answer(abstention, record, incoming, checked=False)
-        self._counts.checked(verdict.usage.seconds)
+        self._metrics.seconds.labels(self.name).observe(verdict.usage.seconds)
         return self._answer(verdict, record, incoming)
 
     def _answer(
@@ -230,11 +231,11 @@ class CheckerAgent(Listener):
 
         def delivered() -> None:
             self._ended(incoming, True)
-            self._counts.verdict(verdict)
+            self._metrics.verdict(self.name, verdict)
             if self._count is not None and not rechecked:
                 self._count(verdict)
             if not checked:
-                self._counts.left_out("budget", verdict.source, verdict.model)
+                self._metrics.leave_out(self.name, "budget", verdict.source, verdict.model)
 
         message = verdict_message(verdict, topics)
         message.on_delivered = delivered
@@ -249,7 +250,7 @@ class CheckerAgent(Listener):
         if incoming in self._taken_in:
             self._taken_in.remove(incoming)
             if not answered:
-                self._counts.give_back()
+                self._metrics.given_back.labels(self.name).inc()
 
 
 def missing_outcome(topics: TopicSettings, answer: bytes, position: Origin) -> Outgoing | None:

@@ -91,13 +91,6 @@ class StreamMetrics:
         for reason in get_args(DeadLetterReason):
             self.dead_letters.labels(agent, reason)
 
-    def checker(self, name: str, counts: Collection[str] = ()) -> "CheckerMetrics":
-        """Those of a checker; `counts` are the kinds of which it counts the records for all."""
-        return CheckerMetrics(self, name, counts)
-
-    def unclaimed(self, kind: str) -> None:
-        self.unclaimed_records.labels(kind).inc()
-
     def subject(self, source: str, model: str, number: int = 1) -> tuple[str, str]:
         """The labels of a subject: its names, or `other` beyond the maximum. To be called once for `number` events."""
         if model == OTHER and source.rstrip("_") == OTHER:
@@ -111,70 +104,49 @@ class StreamMetrics:
         self._subjects.add(pair)
         return pair
 
-
-class CheckerMetrics:
-    """The metrics of one checker."""
-
-    def __init__(self, metrics: StreamMetrics, checker: str, counts: Collection[str] = ()) -> None:
-        self._metrics = metrics
-        self._checker = checker
-        self._counts = counts
-        # All begin at zero, so that the first is an increase.
+    def begin_checker(self, checker: str, counts: Collection[str]) -> None:
+        """Begin a checker's series at zero, so that the first is an increase; `counts`: as in `record`."""
         for kind in counts:
-            metrics.records.labels(kind)
+            self.records.labels(kind)
         for direction in ("prompt", "completion"):
-            metrics.tokens.labels(checker, direction)
-        metrics.cost.labels(checker, metrics.currency)
-        own = (metrics.calls, metrics.cache_hits, metrics.seconds, metrics.last_verdict)
-        for each in (*own, metrics.given_back, metrics.left_out_invalid):
+            self.tokens.labels(checker, direction)
+        self.cost.labels(checker, self.currency)
+        own = (self.calls, self.cache_hits, self.seconds, self.last_verdict)
+        for each in (*own, self.given_back, self.left_out_invalid):
             each.labels(checker)
 
-    def record(self, kind: str, *, misspelt: Iterable[str] = (), number: int = 1, again: bool = False) -> None:
-        """Count records of a kind that the checker takes; to be checked `again`, it is not another record."""
-        self._metrics.checker_records.labels(self._checker, kind).inc(number)
-        if kind in self._counts and not again:
-            self._metrics.records.labels(kind).inc(number)
+    def record(
+        self, checker: str, kind: str, counts: Collection[str], *, misspelt: Iterable[str] = (), number: int = 1
+    ) -> None:
+        """Count records of a kind that the checker takes; `counts` are the kinds that it counts for all checkers."""
+        self.checker_records.labels(checker, kind).inc(number)
+        if kind in counts:
+            self.records.labels(kind).inc(number)
         for field in misspelt:
-            self._metrics.misspelt.labels(self._checker, kind, field).inc()
+            self.misspelt.labels(checker, kind, field).inc()
 
-    def give_back(self) -> None:
-        self._metrics.given_back.labels(self._checker).inc()
-
-    def skip(self, kind: str, number: int = 1) -> None:
-        self._metrics.skipped.labels(self._checker, kind).inc(number)
-
-    def left_out(self, reason: LeftOut, source: str, model: str, number: int = 1) -> None:
+    def leave_out(self, checker: str, reason: LeftOut, source: str, model: str, number: int = 1) -> None:
         """Count records of the checker's kinds that it did not check."""
-        subject = self._metrics.subject(source, model, number)
-        self._metrics.left_out.labels(self._checker, reason, *subject).inc(number)
+        self.left_out.labels(checker, reason, *self.subject(source, model, number)).inc(number)
 
-    def invalid_left_out(self) -> None:
-        self._metrics.left_out_invalid.labels(self._checker).inc()
-
-    def checked(self, seconds: float) -> None:
-        self._metrics.seconds.labels(self._checker).observe(seconds)
-
-    def verdict(self, verdict: Verdict) -> None:
+    def verdict(self, checker: str, verdict: Verdict) -> None:
         """Count a delivered verdict and its usage."""
-        metrics, checker, usage = self._metrics, self._checker, verdict.usage
-        subject = metrics.subject(verdict.source, verdict.model)
+        usage, subject = verdict.usage, self.subject(verdict.source, verdict.model)
         for outcome in OUTCOMES:
             # All three begin at once, so that the first of each that comes later is an increase.
-            metrics.verdicts.labels(checker, outcome, *subject).inc(
-                outcome == verdict.outcome and not verdict.rechecked
-            )
+            self.verdicts.labels(checker, outcome, *subject).inc(outcome == verdict.outcome and not verdict.rechecked)
         if verdict.rechecked:
-            metrics.rechecked.labels(checker, verdict.outcome).inc()
-        metrics.last_verdict.labels(checker).set_to_current_time()
+            self.rechecked.labels(checker, verdict.outcome).inc()
+        self.last_verdict.labels(checker).set_to_current_time()
         if verdict.cascade is not None:
             for place, judge in enumerate(("first", "second")):
-                metrics.cascade.labels(checker, judge).inc(verdict.cascade.escalated == place)
+                self.cascade.labels(checker, judge).inc(verdict.cascade.escalated == place)
         for counter, amount in (
-            (metrics.calls.labels(checker), usage.calls),
-            (metrics.tokens.labels(checker, "prompt"), usage.prompt_tokens),
-            (metrics.tokens.labels(checker, "completion"), usage.completion_tokens),
-            (metrics.cost.labels(checker, metrics.currency), usage.cost),
-            (metrics.cache_hits.labels(checker), usage.cached),
+            (self.calls.labels(checker), usage.calls),
+            (self.tokens.labels(checker, "prompt"), usage.prompt_tokens),
+            (self.tokens.labels(checker, "completion"), usage.completion_tokens),
+            (self.cost.labels(checker, self.currency), usage.cost),
+            (self.cache_hits.labels(checker), usage.cached),
         ):
             # A third party's may be negative, which no counter takes.
             counter.inc(max(amount, 0))

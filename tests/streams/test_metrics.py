@@ -15,10 +15,10 @@ from tests.support.checkers import Accept
 
 async def test_subjects_beyond_the_maximum_are_counted_as_other():
     registry = CollectorRegistry()
-    metrics = StreamMetrics(registry, max_subjects=2).checker("accept")
+    metrics = StreamMetrics(registry, max_subjects=2)
     for number in range(10):
-        metrics.verdict(await _verdict(source=f"s{number}", model="m"))
-    metrics.verdict(await _verdict(source="s1", model="m"))
+        metrics.verdict("accept", await _verdict(source=f"s{number}", model="m"))
+    metrics.verdict("accept", await _verdict(source="s1", model="m"))
     text = generate_latest(registry).decode()
     totals = [line for line in text.splitlines() if line.startswith("assay_verdicts_total")]
     assert len(totals) == 3 * 3
@@ -28,7 +28,7 @@ async def test_subjects_beyond_the_maximum_are_counted_as_other():
 
 async def test_what_comes_first_later_is_an_increase():
     registry = CollectorRegistry()
-    StreamMetrics(registry, max_subjects=1).checker("accept").verdict(await _verdict(source="s", model="m"))
+    StreamMetrics(registry, max_subjects=1).verdict("accept", await _verdict(source="s", model="m"))
     StreamMetrics(second := CollectorRegistry(), max_subjects=1).watch("accept", in_flight=int, held=int, paused=bool)
     labels = {"checker": "accept", "outcome": "reject", "source": "s", "model": "m"}
     assert registry.get_sample_value("assay_verdicts_total", labels) == 0
@@ -37,11 +37,11 @@ async def test_what_comes_first_later_is_an_increase():
 
 async def test_what_checks_cost_is_counted_by_checker():
     registry = CollectorRegistry()
-    metrics = StreamMetrics(registry, max_subjects=10, currency="CHF").checker("accept")
+    metrics = StreamMetrics(registry, max_subjects=10, currency="CHF")
     usage = Usage(calls=2, cached=1, prompt_tokens=30, completion_tokens=4, seconds=0.5, cost=0.25)
     verdict = await _verdict(source="s", model="m")
     for each in (usage, usage, Usage(), Usage(calls=-1, cached=-1, prompt_tokens=-1, completion_tokens=-1, cost=-1.0)):
-        metrics.verdict(verdict.model_copy(update={"usage": each}))
+        metrics.verdict("accept", verdict.model_copy(update={"usage": each}))
     checker = {"checker": "accept"}
     assert registry.get_sample_value("assay_check_calls_total", checker) == 4
     assert registry.get_sample_value("assay_check_cache_hits_total", checker) == 2
@@ -53,9 +53,9 @@ async def test_what_checks_cost_is_counted_by_checker():
 def test_a_record_that_two_checkers_take_is_one_record():
     registry = CollectorRegistry()
     metrics = StreamMetrics(registry, max_subjects=10)
-    for checker in (metrics.checker("first", ["generation"]), metrics.checker("second")):
-        checker.record("generation", number=3)
-        checker.record("generation", again=True)
+    for checker, counts in (("first", ["generation"]), ("second", [])):
+        metrics.record(checker, "generation", counts, number=3)
+        metrics.record(checker, "generation", ())
     assert registry.get_sample_value("assay_records_total", {"kind": "generation"}) == 3
     for name in ("first", "second"):
         labels = {"checker": name, "kind": "generation"}
