@@ -321,27 +321,23 @@ class Publisher(Client):
     async def acknowledged(self, *sent: Sent) -> None:
         """Return when the broker has acknowledged what is on its way, and what follows it."""
         for message, answer, followed in sent:
-            # Not awaited itself: that would cancel it together with who waits for it, and another may follow it.
-            await asyncio.wait([answer])
-            error = asyncio.CancelledError() if answer.cancelled() else answer.exception()
-            if isinstance(error, MessageSizeTooLargeError):
-                raise TooLarge(f"{len(message.value or b'')} bytes")
-            if error is not None:
+            try:
+                follow_up = await (followed or answer)
+            except MessageSizeTooLargeError:
+                raise TooLarge(f"{len(message.value or b'')} bytes") from None
+            except KafkaError as error:
                 raise StreamError(f"{type(error).__name__} on {message.topic}") from error
             if message.on_delivered is not None:
                 message.on_delivered()
             if followed is not None:
-                await self.acknowledged(await followed)
+                await self.acknowledged(follow_up)
 
     async def _follow(self) -> None:
         """Send what follows, in the order of what it follows, whichever topic that is on."""
         while self._followed:
             then, answer, followed = self._followed.popleft()
-            await asyncio.wait([answer])
-            if answer.cancelled() or answer.exception() is not None:
-                continue
-            at = answer.result()
             try:
+                at = await answer
                 # Where the broker took a repeat of the request, it does not say where the message is.
                 is_known = at.log_start_offset >= 0
                 position = Origin(topic=at.topic, partition=at.partition, offset=at.offset) if is_known else None
@@ -350,6 +346,7 @@ class Publisher(Client):
                 if not followed.done():
                     followed.set_exception(error)
             else:
+                # It is cancelled with its record.
                 if not followed.done():
                     followed.set_result(sent)
         self._following = None
