@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agents.runtime import Runtime
 from checkers.checker import Checker
 from schemas import Generation, Origin, Turn
-from streams.faust_app import Commit, GroupApp, PartitionProgress
+from streams.clients import Commit
+from streams.faust_app import GroupApp, PartitionProgress
 from streams.messages import Incoming, Outgoing
 from streams.topic_reader import read_topic
 from streams.topics import partitions_of

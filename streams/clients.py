@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import math
 import random
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -40,6 +41,8 @@ _MOST_REFUSALS = 5
 _REFUSED_PAUSE_SECONDS = 1.0
 """Joins in a row that are refused, and the pause between two: another member of the same name goes on refusing."""
 
+_NOTE = re.compile(r"answers since (\d{1,12}\.\d{3})(?:, begun at (\d{1,19})|(, at the first start))?")
+
 
 class Client(ABC):
     """A connection to something else."""
@@ -60,6 +63,31 @@ class Client(ABC):
             yield self
         finally:
             await self.stop()
+
+
+class Commit(NamedTuple):
+    """A group's commit in a partition, with what is noted next to the offset."""
+
+    offset: int
+    since: float | None = None
+    """Since when, by Unix time, messages from there on may have been answered. None where it was someone else who has
+    set the offset: they are to be answered again."""
+    begun: int = 0
+    """The offset that the group began at: what is before it was never to be checked."""
+    is_first_start: bool = False
+    """True in a deployment's first commits, before any record was worked off."""
+
+    @property
+    def noted(self) -> OffsetAndMetadata:
+        """As the group keeps it."""
+        end = ", at the first start" if self.is_first_start else f", begun at {self.begun}" if self.begun else ""
+        return OffsetAndMetadata(self.offset, f"answers since {self.since or 0:.3f}{end}")
+
+    @classmethod
+    def read(cls, at: OffsetAndMetadata) -> "Commit":
+        if (note := _NOTE.fullmatch(at.metadata)) is None:
+            return cls(at.offset)
+        return cls(at.offset, float(note[1]), int(note[2] or 0), note[3] is not None)
 
 
 class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped

@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
@@ -10,12 +9,11 @@ from typing import Any, NamedTuple, cast
 import faust
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from aiokafka.structs import OffsetAndMetadata
 from faust.sensors.monitor import Monitor
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer, rebalance_timeout_seconds
+from streams.clients import REQUEST_TIMEOUT_SECONDS, Commit, group_consumer, rebalance_timeout_seconds
 from streams.settings import StreamSettings
 
 _LISTS_WAITING = 1
@@ -28,34 +26,6 @@ _AT_ONCE = 8
 """Records taken before their bytes are counted: of a megabyte each, so many may come on top."""
 
 _COMMIT_SECONDS = 0.5
-
-
-_NOTE = re.compile(r"answers since (\d{1,12}\.\d{3})(?:, begun at (\d{1,19})|(, at the first start))?")
-
-
-class Commit(NamedTuple):
-    """A group's commit in a partition, with what is noted next to the offset."""
-
-    offset: int
-    since: float | None = None
-    """Since when, by Unix time, messages from there on may have been answered. None where it was someone else who has
-    set the offset: they are to be answered again."""
-    begun: int = 0
-    """The offset that the group began at: what is before it was never to be checked."""
-    is_first_start: bool = False
-    """True in a deployment's first commits, before any record was worked off."""
-
-    @property
-    def noted(self) -> OffsetAndMetadata:
-        """As the group keeps it."""
-        end = ", at the first start" if self.is_first_start else f", begun at {self.begun}" if self.begun else ""
-        return OffsetAndMetadata(self.offset, f"answers since {self.since or 0:.3f}{end}")
-
-    @classmethod
-    def read(cls, at: OffsetAndMetadata) -> "Commit":
-        if (note := _NOTE.fullmatch(at.metadata)) is None:
-            return cls(at.offset)
-        return cls(at.offset, float(note[1]), int(note[2] or 0), note[3] is not None)
 
 
 class PartitionProgress(NamedTuple):

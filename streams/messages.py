@@ -309,11 +309,12 @@ class Publisher(Client):
         except KafkaError as error:
             answer = loop.create_future()
             answer.set_exception(error)
-        # Who waited for it may be cancelled: an error is then nobody's.
-        answer.add_done_callback(lambda answer: answer.cancelled() or answer.exception())
+        # Who waited for one may be cancelled: an error is then nobody's, and is not logged with its text.
+        followed: asyncio.Future[Sent] = loop.create_future()
+        for each in (answer, followed):
+            each.add_done_callback(lambda done: done.cancelled() or done.exception())
         if message.then is None:
             return message, answer, None
-        followed: asyncio.Future[Sent] = loop.create_future()
         self._followed.append((message.then, answer, followed))
         self._following = self._following or asyncio.create_task(self._follow())
         return message, answer, followed

@@ -22,10 +22,9 @@ from faust.types import TP
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_fixed
 
 from schemas import Origin
-from streams.clients import admin, single_consumer
+from streams.clients import Commit, admin, single_consumer
 from streams.connection import start
 from streams.errors import StreamError
-from streams.faust_app import Commit
 from streams.messages import ANSWERS, Outgoing
 from streams.settings import KafkaSettings, StreamSettings
 from streams.topic_reader import read_topic

@@ -23,7 +23,8 @@ from agents.runtime import Runtime
 from agents.sessions import Conversation, Sessions
 from schemas import CriterionEvidence, Generation, Verdict, read_record
 from streams.admission import Slot, Slots
-from streams.faust_app import Commit, PartitionProgress
+from streams.clients import Commit
+from streams.faust_app import PartitionProgress
 from streams.messages import RECHECK, Incoming, Outgoing, Publisher
 from streams.metrics import StreamMetrics
 from streams.settings import StreamSettings, TopicSettings

@@ -14,7 +14,7 @@ from faust.types import TP
 from agents.checker_agent import missing_outcome
 from agents.monitor.outcomes import SeriesOutcome
 from streams.admission import Slot, Slots
-from streams.faust_app import Commit
+from streams.clients import Commit
 from streams.messages import Incoming, Publisher, answering, verdict_message
 from streams.takeover import Takeover, commit_starting_offsets
 from tests.support.checkers import Accept, RejectsNo, Sleep
