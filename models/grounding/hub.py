@@ -13,6 +13,7 @@ _FILES = (
     *("spiece.model", "spm.model", "vocab.*", "README.md", "model*.safetensors", "model.safetensors.index.json"),
 )
 """Configuration, tokenizer, licence and weights; never pickled weights, which are programs."""
+_TOKENIZERS = ("tokenizer.json", "spiece.model", "spm.model", "vocab.txt", "vocab.json")  # one of them is there
 
 Say = Callable[[str], None]
 
@@ -84,4 +85,6 @@ def _missing(source: Source, folder: Path) -> str | None:
     index = folder / "model.safetensors.index.json"
     shards = json.loads(index.read_bytes())["weight_map"].values() if index.is_file() else ["model.safetensors"]
     needed = source.files or ("config.json", *sorted(set(shards)))
+    if not source.files and not any((folder / name).is_file() for name in _TOKENIZERS):
+        return "tokenizer"
     return next((name for name in needed if not (folder / name).is_file()), None)

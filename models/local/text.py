@@ -196,16 +196,18 @@ _REFUSAL = (
     r"|state|specify|tell|contain|include|provide|give|address|discuss|describe|explain)\b[^.,]*"
     # That is not mentioned in the text, there is no information about it
     r"|(?:\b(?:is|are|was|were) not|n't) (?:mentioned|stated|specified|covered|addressed|found|listed) (?:in|by) (?:the"
-    r"|my|our|these|this)\b[^.]*|\bno (?:information|mention|details?|indication)(?: \w+){0,2} (?:about|of|on)\b[^.]*"
+    r"|my|our|these|this)\b[^.]*"
+    r"|\bno (?:information|mention|details?|indication)(?: \w+){0,2} (?:about|of|on|regarding)\b[^.]*"
 )
 _COURTESY = (
     r"(?:hello|hi|hey|dear|thanks|thank you|welcome|sorry|goodbye|bye|sure|of course|certainly)\b[^.:;\d]{0,40}"
-    r"|(?:you(?:'re| are) (?:very )?welcome|(?:have|enjoy) (?:a|the|your) |(?:i|we)(?:'m| am| are|) (?:hope|happy|glad"
-    r"|sorry)\b|(?:please )?(?:let me know|feel free|speak to|talk to|consult|ask) )[^.:;\d]{0,60}"
-    r"|(?:here (?:is|are)|here's|in short|in summary|below)\b[^.\d]*:"
+    r"|you(?:'re| are) (?:very )?welcome[^.:;\d]{0,40}|(?:have|enjoy) (?:a|the|your) [^.:;\d]{0,30}"
+    r"|(?:(?:i|we)(?:'m| am| are|) (?:hope|happy|glad|sorry)\b|(?:please )?(?:let me know|feel free|speak to|talk to"
+    r"|consult|ask) )[^.:;\d]{0,60}|(?:here (?:is|are)|here's|in short|in summary|below)\b[^.\d]*:"
 )
 _CLAIMS_NOTHING = re.compile(
-    rf"[^?？]*[?？]['\")]*|(?:{_COURTESY})[.!,]*|(?!.*(?:, but|; |however|although)\b)[^.]*(?:{_REFUSAL})[.!]*",
+    rf"[^?？]*[?？]['\")]*|(?:{_COURTESY})[.!,]*"
+    rf"|(?:(?:i'm |i am )?sorry,? (?:but )?)?(?!.*(?:, but|; |however|although)\b)[^.]*(?:{_REFUSAL})[.!]*",
     re.IGNORECASE,
 )
 _MOST_CHARACTERS = 240

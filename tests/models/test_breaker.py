@@ -1,6 +1,7 @@
 """The breaker in front of an endpoint: what is down, and what is only slow."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
@@ -33,6 +34,20 @@ async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(mod
     with pytest.raises(ModelUnavailable):
         await model.ask(question())
     assert len(stub.requests) == sent
+
+
+async def test_it_closes_by_itself_when_the_endpoint_is_well_again(model_of: MakeModel, stub: StubEndpoint):
+    stub.down()
+    states: list[BreakerState] = []
+    model = model_of(hooks={"on_breaker": states.append}, breaker={"failures": 2, "cooldown_seconds": 0.1})
+    with pytest.raises(ModelUnavailable):
+        await model.ask(question())
+    stub.up()
+    while states == ["open"]:
+        await asyncio.sleep(0.05)
+        with suppress(ModelUnavailable):
+            await model.ask(question())
+    assert states == ["open", "closed"]
 
 
 async def test_it_stays_closed_for_one_question_without_an_answer_while_others_have_theirs(

@@ -39,14 +39,15 @@ def test_files_are_downloaded_once_and_their_licence_is_said_then(hub: HubServer
     assert len(hub.asked) == asked
 
 
-def test_a_download_that_was_broken_off_is_finished(hub: HubServer, tmp_path: Path) -> None:
-    keep(tmp_path / "hub", NAME, {name: data for name, data in FILES.items() if name != "model.safetensors"})
+@pytest.mark.parametrize("lost", ["model.safetensors", "tokenizer.json"])
+def test_a_download_that_was_broken_off_is_finished(hub: HubServer, tmp_path: Path, lost: str) -> None:
+    keep(tmp_path / "hub", NAME, {name: data for name, data in FILES.items() if name != lost})
     source = Source(NAME, None)
     assert kept_folder(source) is None
 
     folder = fetched(source, lambda _: None)
 
-    assert (folder / "model.safetensors").read_bytes() == FILES["model.safetensors"]
+    assert (folder / lost).read_bytes() == FILES[lost]
 
 
 def test_pickled_weights_are_not_loaded(hub: HubServer) -> None:

@@ -86,7 +86,7 @@ NOTHING = [
     "Hello! How can I help you today?",
     "Here is a short summary of the article:",
     "Which account do you mean, the private one or the one of your company?",
-    "I'm sorry, but I can't help with that.",
+    "I'm sorry, but I don't have any information about the delivery date of that parcel in the documents.",
     "The documents do not say whether she does.",
     "I could not find any information about parking fees.",
     "```python\nresult = retry(action)\n```",
@@ -96,6 +96,7 @@ SOMETHING = [
     "The documents do not mention the fee, but it is 9 euros.",
     "No.",
     "There is no information desk in the hall.",
+    "You are very welcome, the fee is waived for all members of the club.",
 ]
 
 
