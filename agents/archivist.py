@@ -60,7 +60,10 @@ class Archivist(GroupReader):
         self._passed_over = runtime.counter("assay_archive_passed_over", said)
         said = "Attempts to reach or to write to the store that failed"
         self._failures = runtime.counter("assay_archive_failures", said)
-        runtime.metrics.watch(self.name, in_flight=lambda: 0, held=lambda: 0, paused=lambda: self._away is not None)
+        runtime.metrics.watch(
+            self.name, in_flight=lambda: len(self._gathered), held=lambda: 0, paused=lambda: self._away is not None
+        )
+        self._gathered: list[Any] = []  # Fetched, and not kept yet.
         self._away: str | None = None  # Why the store cannot be written to.
         self._cluster = ""
         self._writer: StoreWriter | None = None
@@ -156,6 +159,7 @@ class Archivist(GroupReader):
 
     async def _batch(self, consumer: Consumer) -> list[Any]:
         batch: list[Any] = []
+        self._gathered = batch
         left, until = _POLL_SECONDS, None
         while left > 0 and len(batch) < _BATCH and sum(len(record.value or b"") for record in batch) < _BATCH_BYTES:
             fetched = await consumer.getmany(timeout_ms=int(left * 1000), max_records=_BATCH - len(batch))
@@ -180,6 +184,7 @@ class Archivist(GroupReader):
             _log.warning("messages could not be read or kept", agent=NAME, messages=passed_over)
         for kind, number in kept.items():
             self._archived.labels(kind).inc(number)
+        self._gathered = []
         # The store alone says where it reads on.
         with suppress(KafkaError, IllegalStateError):
             await consumer.commit({TopicPartition(*place): at for place, at in behind(entries).items()})

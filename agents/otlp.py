@@ -103,7 +103,7 @@ class Exporter(Listener):
         replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._gathered.append((evaluation(verdict, explained=self._explained), replied))
         if len(self._gathered) == 1:
-            task = asyncio.create_task(self._send())
+            task = self._runtime.run(self.name, self._send())
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
         reply = await replied

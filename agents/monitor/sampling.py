@@ -36,9 +36,8 @@ class Traffic(BaseModel):
     model_config = STORED
 
     shares: dict[str, float] = Field(default_factory=dict)
-    middles: dict[str, tuple[float, int]] = Field(
-        default_factory=dict
-    )  # By outcome, about the median, and of how many.
+    # By outcome, about the median of the scores, and of how many.
+    middles: dict[str, tuple[float, int]] = Field(default_factory=dict)
     # Records that a verdict stands for beyond the one that was checked, by stratum; sums to the mean of 1/p - 1.
     beyond: dict[str, float] = Field(default_factory=dict)
     least: float = 1.0  # The smallest share of the records that routing takes, of all verdicts.

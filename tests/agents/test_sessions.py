@@ -25,7 +25,7 @@ from schemas import CriterionEvidence, Generation, Verdict, read_record
 from streams.admission import Slot, Slots
 from streams.clients import Commit
 from streams.faust_app import PartitionProgress
-from streams.messages import RECHECK, Incoming, Outgoing, Publisher
+from streams.messages import RECHECK, Incoming, Outgoing, Publisher, record_message
 from streams.metrics import StreamMetrics
 from streams.settings import StreamSettings, TopicSettings
 from tests.checkers.criteria.setting import BROKEN, KEPT, WORDS, by_word, criterion
@@ -247,6 +247,24 @@ def test_no_turn_is_lost_or_doubled_by_kills(place: Place):
     with place.worker([RECALLS], raw):
         said = asyncio.run(_reasons(place))
     # A record that came twice has several verdicts, which say the same.
+    assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
+
+
+async def test_sessions_go_on_where_partitions_go_to_other_workers(place: Place):
+    raw, settings = await place.ready(partitions=3, concurrency=4)
+    records = (read_record(_said(number), max_bytes=9999) for number in range(RECORDS))
+    sent = [record_message(each, settings.topics) for each in records]
+    async with Publisher(settings).running() as publisher:
+        with place.worker([RECALLS], raw, "first") as first:
+            await publisher.publish(*sent[: RECORDS // 2])
+            await asyncio.to_thread(first.wait_ready)
+            await asyncio.to_thread(first.wait_for, "assay_verdicts_total", RECORDS / 8)
+            with place.worker([RECALLS], raw, "second") as second:
+                await asyncio.to_thread(second.wait_ready)
+                await publisher.publish(*sent[RECORDS // 2 :])
+                await asyncio.to_thread(second.wait_for, "assay_verdicts_total", 1)
+                assert await asyncio.to_thread(first.terminate) == 0
+                said = await _reasons(place)
     assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
 
 
