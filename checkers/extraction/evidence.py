@@ -208,7 +208,8 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     replaced = ", ".join(f"{one.text} → {one.replacement}" for one in evidence.entities)
     if replaced:
         yield from labelled("replaced: ", replaced)
-    texts = [text for one in evidence.rounds for text in (one.x, one.y, one.xor)]
+    failed = [one for one in evidence.rounds if one.outcome == "failed"]
+    texts = [text for one in failed or evidence.rounds for text in (one.x, one.y, one.xor)]
     wrong = [text for text in texts if text.value != text.vector.translate(_FLIPPED)]
     for shown in (wrong or texts)[:1]:
         yield from labelled("asked:    ", f"“{shown.text}”")

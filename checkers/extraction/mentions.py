@@ -11,6 +11,7 @@ Overlaps: a place belongs to the longest entity there, of equally long ones to t
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -99,7 +100,7 @@ def find_mentions(text: str, entities: Sequence[str]) -> Located:
     firsts = [entity for place, entity in enumerate(entities) if spellings.index(spellings[place]) == place]
     hits = {entity: found for entity in firsts if any(map(str.isalnum, entity)) and (found := _hits(text, entity))}
     kept = _disjoint(text, (hit for found in hits.values() for hit in found))
-    replaceable = {hit.entity for hit in kept}
+    replaceable, starts = {hit.entity for hit in kept}, [hit.start for hit in kept]
 
     def reason(place: int, entity: str) -> UntestedReason | None:
         if not any(map(str.isalnum, entity)):
@@ -110,7 +111,9 @@ def find_mentions(text: str, entities: Sequence[str]) -> Located:
             return _absence(text, entity)
         if entity in replaceable:
             return None
-        within = (any(one.start <= hit.start and hit.end <= one.end for one in kept) for hit in hits[entity])
+        # The last one kept that starts no later, if there is one.
+        behind = ((hit.end, bisect_right(starts, hit.start)) for hit in hits[entity])
+        within = (at > 0 and end <= kept[at - 1].end for end, at in behind)
         return "nested" if all(within) else "crossing"
 
     told = [(entity, reason(place, entity)) for place, entity in enumerate(entities)]

@@ -35,4 +35,4 @@ def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:
     said = f"{what} ({found.score:.2f}){why}."
     if better is not None:
         return f"{said} Text matching prefers {better.id}: “{on_a_line(better.text)}” ({better.score:.2f})."
-    return said if accepted or not others else f"{said} None of {counted(others, 'other candidate')} fits."
+    return said if accepted or not others else f"{said} Nothing among {counted(others, 'other candidate')} fits."
