@@ -150,7 +150,9 @@ class ConsistencyImprover:
         length = len(record.response)
         if length > _MOST_CHARACTERS:
             return f"The response is too long: {length} characters; at most {_MOST_CHARACTERS} are rewritten."
-        if any(record.response[one.start : one.end] != one.text for one in progress.findings):
+        findings = progress.findings
+        places = [0, *(at for one in findings for at in (one.start, one.end))]
+        if places != sorted(places) or any(record.response[one.start : one.end] != one.text for one in findings):
             return "The record has another response now than the one that was judged."
         record = record.after(progress.evidence.earlier if progress.evidence else ())
         against, sources = source_of(record)

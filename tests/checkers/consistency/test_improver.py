@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver import ConsistencyImprover, spliced
+from checkers.consistency.improver import ConsistencyImprover, ImproverQuestions, spliced
 from checkers.plugin import ImproverSettings
 from models.settings import SubjectSettings
 from models.wording import split_sentences
-from schemas import Improvement, Origin, SentenceFinding, to_json
+from schemas import ConsistencyEvidence, Improvement, Origin, SentenceFinding, to_json
+from tests.attacks.texts import ATTACKS
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.record_strategies import texts
 from tests.support.stub_acts import Act, hang, nonsense, says, status
@@ -165,6 +166,40 @@ async def test_a_verdict_about_another_response_is_not_gone_by(checker_of: MakeC
     edited = await improver.improve(generation(f"{MENDED} {GOOD} {OTHER}"), verdict)
     assert (edited.status, edited.rounds) == ("not_tried", ())
     assert "another response" in edited.reason
+
+
+async def test_findings_that_overlap_or_stand_in_no_order_are_not_gone_by(
+    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
+):
+    checker, record = checker_of(), generation(f"{FALSE} {OTHER}")
+    verdict = await checker.check(record)
+    assert isinstance(verdict.evidence, ConsistencyEvidence)
+    first, second = verdict.evidence.sentences
+    for findings in ((second, first), (first, first)):
+        forged = verdict.evidence.model_copy(update={"sentences": findings})
+        found = await improver_of(checker).improve(record, verdict.model_copy(update={"evidence": forged}))
+        assert (found.status, found.after) == ("not_tried", None)
+    assert not writer.requests
+
+
+async def test_thresholds_that_accept_less_do_not_make_it_improved(
+    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
+):
+    writer.play([rewrites(MENDED), rewrites("Members received holidays.")])
+    checker, record = checker_of(thresholds={"accept_from": 0.3, "reject_below": 0.3}), generation(f"{FALSE} {OTHER}")
+    found = await improver_of(checker, rounds=1).improve(record, await checker_of().check(record))
+    assert (found.rounds[0].outcome, found.status) == ("accept", "not_improved")
+
+
+def test_what_the_record_and_the_judge_say_stays_quoted():
+    outside = set()
+    for attack in ATTACKS:
+        fields = {"start": 0, "end": len(attack.response), "text": attack.response, "mark": -1, "support": 0.0}
+        fault = SentenceFinding.model_validate({**fields, "reason": f"It says: {attack.response}"})
+        passages = "\n".join((*attack.contexts, attack.reference or ""))
+        asked = "\n".join(one.content for one in ImproverQuestions().about(attack, passages, fault).messages)
+        outside.add("\n".join(line for line in asked.splitlines() if not line.startswith(">")))
+    assert len(outside) == 1
 
 
 @pytest.mark.parametrize(
