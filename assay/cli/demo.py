@@ -165,34 +165,36 @@ async def _check_samples(
     printer: "_Printer",
 ) -> None:
     """Send records, show their verdicts and a summary; raise StreamError if any has no verdict in time."""
-    waiting, verdicts = {record.id: record for record in records}, list[Verdict]()
-    summary, mistakes = Summary(), dict[str, str]()
+    waiting, held = {record.id: record for record in records}, list[tuple[Verdict, str | None]]()
+    summary, mistakes = Summary(), 0
 
     async def lines() -> AsyncIterator[Line]:
         for number, data in enumerate(map(to_json, records), start=1):
             yield Line(number, data, length=len(data), end=0)
 
-    click.echo(f"{len(records)} records to {settings.topics.outputs}; their verdicts:\n")
+    click.echo(f"{len(records)} records to {settings.topics.outputs}; verdicts as they arrive:\n")
     await send_records(settings, lines())
     with contextlib.suppress(TimeoutError):
         while waiting:
-            arrival = await asyncio.wait_for(anext(arrivals), _SILENCE_SECONDS if verdicts else _LOADING_SECONDS)
+            arrival = await asyncio.wait_for(anext(arrivals), _SILENCE_SECONDS if summary.records else _LOADING_SECONDS)
             if not isinstance(arrival, Verdict) or (record := waiting.pop(arrival.record_id, None)) is None:
                 await printer.show(arrival)
                 continue
-            verdicts.append(arrival)
             summary.records += 1
             summary.count(arrival)
-            if (mistake := _mistake(arrival, record)) is not None:
-                mistakes[record.id] = mistake
-    # A plain rejection is shown first and another one last, abstentions before the last.
-    verdicts.sort(key=lambda one: (one.record_id != _FIRST, one.record_id == _LAST, one.outcome == "abstain"))
-    for verdict in verdicts:
-        await printer.show(verdict, mistakes.get(verdict.record_id))
+            mistake = _mistake(arrival, record)
+            mistakes += mistake is not None
+            # A plain rejection is shown first and another one last, abstentions before the last.
+            if arrival.outcome == "abstain" or record.id == _LAST or _FIRST in waiting:
+                held.append((arrival, mistake))
+            else:
+                await printer.show(arrival, mistake)
+    for verdict, mistake in sorted(held, key=lambda one: (one[0].record_id == _LAST, one[0].outcome == "abstain")):
+        await printer.show(verdict, mistake)
     click.echo("\n".join(["", *summary.lines()]))
     if waiting:
         raise StreamError(f"no verdict in time for {', '.join(waiting)}")
-    click.echo(f"  {len(mistakes)} of the {summary.decided} decisions are mistakes, say the samples' authors")
+    click.echo(f"  {mistakes} of the {summary.decided} decisions are mistakes, say the samples' authors")
 
 
 async def _follow(arrivals: AsyncGenerator[_Arrival, None], printer: "_Printer") -> None:
