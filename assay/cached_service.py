@@ -24,9 +24,10 @@ class _Cached:
     configuration: Configuration
     service: Service
     patience: ModelPatience
-    """One for all calls: calls in quick succession, as in tests, wait only once for a model that is down."""
+    """Calls in quick succession, as in tests, wait only once for a model that is down."""
     calls: int = 0
     """Under way."""
+    called: float = 0.0
 
 
 class CachedService:
@@ -41,9 +42,11 @@ class CachedService:
 
         `records` are lines of a file by the prefix of their error messages.
         """
-        held = await self._in_force()
+        held, now = await self._in_force(), asyncio.get_running_loop().time
         found = list[CheckedLine]()
         try:
+            if now() - held.called > held.patience.seconds:
+                held.patience = ModelPatience(_say)
             checkers = {checker.name: checker for checker in held.service.checkers}
             selected = [checkers[plugin.name] for plugin in held.configuration.installed.select(names)]
             max_bytes, window = held.configuration.streams.records.max_bytes, window_of(held.configuration)
@@ -59,7 +62,7 @@ class CachedService:
 
             await check_lines(selected, lines(), found.append, held.patience, max_bytes=max_bytes, window=window)
         finally:
-            held.calls -= 1
+            held.calls, held.called = held.calls - 1, now()
             if held is not self._held and not held.calls:
                 await held.service.close()
         if faults := [fault for one in found for fault in one.faults]:

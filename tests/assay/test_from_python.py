@@ -5,6 +5,7 @@ import importlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -188,3 +189,8 @@ def test_a_model_that_is_away_is_waited_for_once_and_not_by_each_of_many_tests(
     assert [each.message for each in caplog.records] == [
         "a model cannot be reached (connection refused); trying for 1 s"
     ]
+    # Later it may only restart.
+    time.sleep(1.1)
+    tried = len(kept.asked)
+    assert assay.check(away, checkers=["kept"]).outcome == "abstain"
+    assert len(kept.asked) > tried + 1
