@@ -63,7 +63,7 @@ def build_service(
 ) -> Service:
     """The configured models and checkers; raises Misconfigured if one cannot be built from its settings.
 
-    `on_usage` is called about the judge, about both of a cascade, and `on_breaker`, too. No judge is built unless
+    `on_usage` and `on_breaker` are called about the judge, `on_usage` about both of a cascade. No judge is built unless
     `judging`. `stand_ins` are subjects that are not configured.
     """
     build = partial(build_judge, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)

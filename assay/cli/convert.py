@@ -160,7 +160,8 @@ def _json_lines(file: Path, max_bytes: int) -> Iterator[Any]:
 
 def _json(file: Path) -> Iterator[Any]:
     if not isinstance(document := _parsed(file.read_bytes()), list):
-        raise CannotRun(f"{file} holds no JSON array of rows")
+        why = f": {document}" if isinstance(document, Unreadable) else ""
+        raise CannotRun(f"{file} holds no JSON array of rows{why}")
     yield from document
 
 
