@@ -5,16 +5,19 @@ import json
 import random
 import tomllib
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.accounts import UNCHECKED
+from agents.accounts import UNCHECKED, Accounts
 from agents.routing import RoutingSettings
 from checkers.checker import NOBODY
-from schemas import Origin, read_record, to_json
+from schemas import DeadLetter, Origin, read_record, to_json
+from streams.settings import StreamSettings
 from tests.assay.running import assay, environment, install, servers
 from tests.support.scenarios import Place
 from tests.support.service import running_worker
@@ -60,6 +63,37 @@ PLUGIN = CheckerPlugin(checker=Steady)
 def extraction(number: int) -> bytes:
     body = {"id": f"e{number}", "kind": "extraction", "source": "tests", "model": "m", "text": "x", "entities": []}
     return json.dumps(body).encode()
+
+
+def test_each_message_has_its_fate_in_its_hour_and_nobody_reads_in_full_what_rules_skip():
+    begun, settings = datetime(2026, 3, 2, 10, tzinfo=UTC), StreamSettings()
+    invalid = record(1, source="load-test", response=3)
+    values = [record(0), invalid, record(2), b"{", record(4)]
+    at = [Origin(topic=settings.topics.outputs, partition=0, offset=number) for number in range(5)]
+    accounts = Accounts(
+        begun,
+        settings,
+        {"steady": {"generation"}},
+        {"steady": {0: (0, 4)}},
+        routing=RULES,
+        checked_kinds={"generation"},
+    )
+    decided = to_json(verdict(0, True, checker="steady", origin=at[0], record_id="r0", source="tests"))
+    letter = DeadLetter.of(b"{", reason="not_json", detail="", origin=at[3], checker=UNCHECKED, keep_bytes=9)
+    for topic, value in [(settings.topics.accepted, decided)] * 2 + [(settings.topics.dead_letter, to_json(letter))]:
+        accounts.answer(topic, value)
+    for number, value in enumerate(values):
+        stamp = (begun + timedelta(minutes=40 * number)).timestamp() * 1000
+        accounts.message(SimpleNamespace(partition=0, offset=number, value=value, timestamp=stamp, headers=()))
+    accounts.close()
+    first, second, third = (begun + timedelta(hours=number) for number in range(3))
+    assert {place: +fates for place, fates in accounts.fates.items()} == {
+        ("steady", first): {"decided": 1, "route": 1},
+        ("steady", second): {"missing": 1},
+        ("steady", third): {"others": 1, "held": 1},
+        (UNCHECKED, third): {"dead_letters": 1},
+    }
+    assert [each["record_id"] for each in accounts.named] == ["r2"]
 
 
 async def skip_to_the_end(place: Place) -> None:
