@@ -3,8 +3,8 @@
     python -m benchmarks.methods --base-url URL --model NAME --data FOLDER [--only retrieval,...] [--rows N]
 
 `retrieval`, `equivalence`, `extraction`, `labelling` (the No-Data Algorithm), `probes` (LINT), `link`, which builds
-statements, and `wordings`, `labels` and `phrases`, which ask the same in other words. Answers are kept in --keep: a run
-that was broken off asks nothing twice.
+statements, and `wordings`, `labels`, `phrases` and `critic`, which ask the same in other words. Answers are kept in
+--keep: a run that was broken off asks nothing twice.
 """
 
 import sys
@@ -23,6 +23,7 @@ PARTS = {
     "wordings": Part(wordings.measure, needs_data=True),
     "labels": Part(wordings.labels, needs_data=True),
     "phrases": Part(wordings.phrases, needs_data=True),
+    "critic": Part(wordings.critic),
 }
 
 OPTIONS = {

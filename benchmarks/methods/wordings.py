@@ -1,8 +1,9 @@
-"""One question in several wordings: whether sentences say the same (MSRP), which label a string has (No-Data)."""
+"""One question in several wordings: whether sentences say the same, which label a string has, whether a fact holds."""
 
 import argparse
 import asyncio
 import json
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -11,6 +12,7 @@ from random import Random
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+from sklearn.metrics import roc_auc_score
 
 from benchmarks import datasets
 from benchmarks.asked import patient
@@ -26,8 +28,11 @@ from checkers.intervals import wilson
 from checkers.labelling.questions import Exemplar, LabellingPrompts
 from checkers.labelling.rubric import load_rubric
 from lab.equivalence import Pair
+from lab.link.search import START
+from models.judges.forms import odds_of
 from models.judges.prompted import PromptedJudge
-from models.protocol import Message, Model, ModelFailed, Question
+from models.prompts import QUESTIONS, WORD_TOKENS
+from models.protocol import Message, Model, ModelFailed, Question, YesNo
 from schemas.base import Text
 
 _RUBRIC = Path("examples/rubrics/in-phenomenon.yaml")
@@ -175,4 +180,61 @@ async def _labelled(model: Model, shown: list[Exemplar], drawn: list[tuple[str, 
                 answered, right = answered + 1, right + (said == label)
         interval = "{:.2f} to {:.2f}".format(*wilson(right, len(drawn)))
         rows.append([name, len(drawn), answered, right / len(drawn), interval])
+    return rows
+
+
+_FACTS = (
+    ("Thiamine is a vitamin or mineral.", "Lasagne is a vitamin or mineral."),
+    ("Lentils are food.", "Gravel is food."),
+    ("A donkey is an animal.", "A tractor is an animal."),
+    ("The Alhambra is a landmark.", "Photosynthesis is a landmark."),
+    ("Bolivia is a country.", "Lisbon is a country."),
+    ("Liver is rich in vitamin A.", "White rice is rich in vitamin A."),
+    ("Oranges are rich in vitamin C.", "Butter is rich in vitamin C."),
+    ("Spinach is rich in iron.", "Apples are rich in iron."),
+    ("Yoghurt is rich in calcium.", "Honey is rich in calcium."),
+    ("Bananas are rich in potassium.", "Olive oil is rich in potassium."),
+    ("Seaweed is rich in iodine.", "Cucumber is rich in iodine."),
+    ("A hippopotamus is heavier than a goat.", "A goat is heavier than a hippopotamus."),
+    ("A walrus is heavier than a badger.", "A badger is heavier than a walrus."),
+    ("A bison is heavier than a sheep.", "A sheep is heavier than a bison."),
+    ("A camel is heavier than a wolf.", "A hedgehog is heavier than a wolf."),
+    ("A moose is heavier than a beaver.", "An otter is heavier than a cow."),
+    ("Machu Picchu lies outside Brazil.", "Machu Picchu lies outside Peru."),
+    ("Big Ben lies outside Ireland.", "Big Ben lies outside England."),
+    ("Petra lies outside Egypt.", "Petra lies outside Jordan."),
+    ("Angkor Wat lies outside Thailand.", "Angkor Wat lies outside Cambodia."),
+    ("The Acropolis lies outside Italy.", "The Acropolis lies outside Greece."),
+    ("Neuschwanstein Castle lies outside Austria.", "Neuschwanstein Castle lies outside Germany."),
+    ("Table Mountain lies outside Kenya.", "Table Mountain lies outside South Africa."),
+    ("Mount Fuji lies outside China.", "Mount Fuji lies outside Japan."),
+)
+"""What LINK's critic is asked of three bundled rules, types first: one that holds, and one that does not."""
+
+
+def critic(options: argparse.Namespace) -> None:
+    """Print for each wording of the critic's question (LINK) how it tells what holds from what does not."""
+    heads = ["asked", "pairs", "choice", "95%", "AUROC", f"true from {START}", f"false from {START}"]
+    with asked(options) as models:
+        print(table(heads, asyncio.run(_criticised(models.subjects[options.model]))))
+
+
+async def _criticised(model: Model) -> list[list[object]]:
+    def plainly(statement: str) -> Question[YesNo]:
+        asked_about = f"Is this statement correct? Answer yes or no.\n{statement}"
+        return Question("critic", "1", (Message("user", asked_about),), YesNo, max_tokens=WORD_TOKENS)
+
+    worked = partial(QUESTIONS.word, "true_statement", "longtail.critic")
+    rows: list[list[object]] = []
+    for name, ask in {
+        "with worked examples": lambda statement: worked({"statement": statement}),
+        "zero-shot, as the paper": plainly,
+    }.items():
+        odds = [[odds_of(await model.ask(ask(statement))) for statement in pair] for pair in _FACTS]
+        chosen = sum(true > false for true, false in odds)
+        sides = list(zip(*odds, strict=True))
+        accepted = [sum(one >= math.log(START / (1 - START)) for one in side) / len(side) for side in sides]
+        auroc = float(roc_auc_score([1] * len(odds) + [0] * len(odds), [*sides[0], *sides[1]]))
+        interval = "{:.2f} to {:.2f}".format(*wilson(chosen, len(odds)))
+        rows.append([name, len(odds), chosen / len(odds), interval, auroc, *accepted])
     return rows
