@@ -60,11 +60,13 @@ def build_service(
     stand_ins: Mapping[str, Model] | None = None,
     on_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
+    kept: Callable[[Models], Models] = lambda models: models,
 ) -> Service:
     """The configured models and checkers; raises Misconfigured if one cannot be built from its settings.
 
     `on_usage` and `on_breaker` are called about the judge, `on_usage` about both of a cascade. No judge is built unless
     `judging`. `stand_ins` are subjects that are not configured.
+    The checkers ask the models as `kept` gives them back.
     """
     build = partial(build_judge, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
     screen = partial(build_screen, configuration.judge, on_usage=on_usage)
@@ -80,6 +82,7 @@ def build_service(
         },
         record_seconds=_RECORD_TIMEOUTS * configuration.judge.timeout_seconds,
     )
+    models = kept(models)
     checkers = [
         _built(plugin.section or plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
         for plugin in plugins
@@ -131,10 +134,14 @@ def _followers(
 
 
 @asynccontextmanager
-async def wired(configuration: Configuration, plugins: Sequence[CheckerPlugin]) -> AsyncIterator[Service]:
-    """A service for as long as the context lasts."""
+async def wired(
+    configuration: Configuration,
+    plugins: Sequence[CheckerPlugin],
+    kept: Callable[[Models], Models] = lambda models: models,
+) -> AsyncIterator[Service]:
+    """A service for as long as the context lasts; its checkers ask the models as `kept` gives them back."""
     judging = not plugins or any(plugin.checker.asks_judge for plugin in plugins)
-    service = build_service(configuration, plugins, judging=judging)
+    service = build_service(configuration, plugins, judging=judging, kept=kept)
     try:
         yield service
     finally:

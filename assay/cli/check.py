@@ -4,7 +4,7 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -29,7 +29,9 @@ from assay.cli.common import (
 )
 from assay.config import Configuration
 from assay.file_check import CheckedLine, check_lines, window_of
+from assay.kept_answers import keeping
 from assay.reports import FileSample, JUnitReport, Summary, VerdictPrinter
+from checkers.checker import Models
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
 from models.model_loading import being_loaded
@@ -108,7 +110,8 @@ def check(
 
     Each checker of a record's kind gives a verdict. A terminal shows verdicts in words; --out, --json, a pipe or a file
     gets them as JSON lines. Progress, explanations and a summary go to standard error. --sample prints the cost of N
-    records, and the estimated cost of all with an interval.
+    records, and the estimated cost of all with an interval. With --out, an endpoint's answers are kept in OUT.answers
+    until all is checked: a run that was broken off asks nothing twice.
     """
     plugins = loaded.installed.select(checkers)
     download_models(loaded)
@@ -134,7 +137,9 @@ def check(
                 counts=[summary, *([report] if junit else []), *([drawn] if drawn else [])],
             )
             patience = ModelPatience(shown.say)
-            asyncio.run(_check(run, loaded, plugins, drawn.lines() if drawn else lines, patience, strict=strict))
+            asyncio.run(
+                _check(run, loaded, plugins, drawn.lines() if drawn else lines, patience, out=out, strict=strict)
+            )
         if report_target is not None:
             report.write(report_target, name=str(file))
     costs = drawn.report(summary.working_seconds) if drawn and not patience.lost else ()
@@ -161,16 +166,22 @@ async def _check(
     lines: AsyncIterator[Line],
     patience: ModelPatience,
     *,
+    out: Path | None,
     strict: bool,
 ) -> None:
     from assay.wiring import wired
 
-    async with wired(loaded, plugins) as service:
-        watching = asyncio.create_task(run.watch_loading())
-        try:
-            limit, window = loaded.streams.records.max_bytes, window_of(loaded)
-            await check_lines(
-                service.checkers, lines, run.emit, patience, max_bytes=limit, window=window, strict=strict
-            )
-        finally:
-            watching.cancel()
+    with ExitStack() as kept:
+
+        def keep(models: Models) -> Models:
+            return kept.enter_context(keeping(out, models, lambda: not (patience.lost or run.summary.unfinished)))
+
+        async with wired(loaded, plugins, keep) as service:
+            watching = asyncio.create_task(run.watch_loading())
+            try:
+                limit, window = loaded.streams.records.max_bytes, window_of(loaded)
+                await check_lines(
+                    service.checkers, lines, run.emit, patience, max_bytes=limit, window=window, strict=strict
+                )
+            finally:
+                watching.cancel()

@@ -10,11 +10,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.config import Configuration, load_configuration
+from assay.kept_answers import KeptAnswers, KeptModel
 from benchmarks.asked import patient
 from checkers.checker import CheckerSettings, Models
 from checkers.model_patience import ModelPatience
 from lab.report import Report
-from lab.runs import KeptAnswers, KeptModel, Run
+from lab.runs import Run
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.settings import SubjectSettings

@@ -29,10 +29,9 @@ from checkers.labelling.questions import Exemplar, LabellingPrompts
 from checkers.labelling.rubric import load_rubric
 from lab.equivalence import Pair
 from lab.link.search import START
-from models.judges.forms import odds_of
 from models.judges.prompted import PromptedJudge
 from models.prompts import QUESTIONS, WORD_TOKENS
-from models.protocol import Message, Model, ModelFailed, Question, YesNo
+from models.protocol import Message, Model, ModelFailed, Question, YesNo, odds_of
 from schemas.base import Text
 
 _RUBRIC = Path("examples/rubrics/in-phenomenon.yaml")

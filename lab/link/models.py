@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from assay.cli.common import CannotRun, Progress
 from assay.config import Configuration
+from assay.kept_answers import KeptAnswers, KeptModel
 from checkers.model_patience import ModelPatience
-from lab.runs import KeptAnswers, KeptModel
 from models.build import build_model
 from models.endpoint import client_options, request_headers
 from models.prompts import QUESTIONS, PromptSet

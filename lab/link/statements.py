@@ -10,12 +10,12 @@ from typing import Any
 
 from assay.cli.common import progress
 from assay.config import Configuration
+from assay.kept_answers import KeptAnswers
 from checkers.longtail.corpus import DISTRIBUTIONS, STATEMENTS, Distribution, Statement, write_corpus
 from lab.link.models import Scorers, SearchModels
 from lab.link.rules import Rule, filled, variables
 from lab.link.search import START, Beam, Searched, ranked, search
 from lab.report import Report, listing, table_of
-from lab.runs import KeptAnswers
 from schemas import Usage
 
 WRONG_SHARE = 0.16  # share of statements that are wrong on purpose, as in the paper's corpus

@@ -19,6 +19,7 @@ from schemas import Verdict
 from tests.assay.running import assay, environment, install, install_shouting
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
+from tests.support.waiting import wait_until
 
 
 def line(number: int, response: str, kind: str = "generation") -> str:
@@ -180,6 +181,33 @@ def test_a_key_that_is_refused_ends_it_at_once(tmp_path):
         "Error: a model refuses whatever it is asked: status 401: Incorrect API key provided; check judge.api_key\n"
     )
     assert asked <= 64
+
+
+def test_a_check_that_was_killed_asks_nothing_twice(tmp_path):
+    records = [json.loads(line(number, f"It left at {number}.")) | {"reference": "It left."} for number in range(40)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
+    command = ["check", "in.jsonl", "--checker", "consistency", "--out"]
+    with StubEndpoint(script=[*[stubs.good()] * 12, *[stubs.hang()] * 50]) as stub:
+        judge = {"BACKEND": "openai", "BASE_URL": stub.base_url, "MODEL": "stub", "FORM": "short", "THRESHOLD": "0"}
+        variables = {f"ASSAY_JUDGE__{name}": value for name, value in judge.items()}
+        command_line = [sys.executable, "-m", "assay", *command, "out.jsonl"]
+        with subprocess.Popen(command_line, cwd=tmp_path, env=environment(**variables)) as process:
+            wait_until(lambda: len(stub.requests) >= 12 + 8)
+            process.kill()
+        stub.play(lambda _: stubs.good())
+        asked = [len(stub.requests)]
+        for out in ("out.jsonl", "at-once.jsonl"):
+            ran = assay(*command, out, cwd=tmp_path, **variables)
+            assert ran.returncode == 0
+            asked.append(len(stub.requests))
+            if out == "out.jsonl":
+                known = int(re.findall("going on with ([0-9]+) answers that are there", ran.stderr)[0])
+    assert known > 0
+    assert asked[1] - asked[0] == asked[2] - asked[1] - known
+    assert not list(tmp_path.glob("*.answers*"))
+    broken, whole = (verdicts((tmp_path / name).read_text("utf-8")) for name in ("out.jsonl", "at-once.jsonl"))
+    told = [[(one["id"], one["outcome"], one["usage"]["calls"]) for one in each] for each in (broken, whole)]
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize(

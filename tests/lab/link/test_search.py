@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.kept_answers import KeptAnswers
 from checkers.longtail.corpus import read_corpus
 from lab.link.rules import Rule
 from lab.link.search import FACT_FLOOR, TYPE_FLOOR, gap_of, threshold
-from lab.runs import KeptAnswers
 from tests.assay.running import assay
 from tests.lab.link.world import RULES, World, gaps_of, named_in
 from tests.support.stub_acts import status
