@@ -29,7 +29,6 @@ from assay.cli.common import (
 )
 from assay.config import Configuration
 from assay.file_check import CheckedLine, check_lines, window_of
-from assay.kept_answers import keeping
 from assay.reports import FileSample, JUnitReport, Summary, VerdictPrinter
 from checkers.checker import Models
 from checkers.model_patience import ModelPatience
@@ -169,6 +168,7 @@ async def _check(
     out: Path | None,
     strict: bool,
 ) -> None:
+    from assay.kept_answers import keeping
     from assay.wiring import wired
 
     with ExitStack() as kept:
