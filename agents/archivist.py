@@ -21,7 +21,7 @@ from store.reading import read_alert, read_verdict
 from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
-from store.writing import Entry, Fenced, Message, Place, StoreWriter, behind
+from store.writing import Fenced, Message, Place, StoreWriter, TableEntry, behind
 from streams.clients import Consumer, admin
 from streams.errors import StreamError
 from streams.settings import StreamSettings
@@ -191,13 +191,13 @@ class Archivist(GroupReader):
 
     def _written(
         self, writer: StoreWriter, batch: Sequence[Any], progress: Mapping[Place, int]
-    ) -> tuple[list[Entry], dict[str, int]]:
+    ) -> tuple[list[TableEntry], dict[str, int]]:
         entries = []
         for record in batch:
             message, data = None, record.value or b""
             with suppress(ValidationError, Unreadable):
                 message = self._readers[record.topic](data)
-            entries.append(Entry((record.topic, record.partition), record.offset, data, message))
+            entries.append(TableEntry((record.topic, record.partition), record.offset, data, message))
         return entries, writer.write(entries, progress)
 
     async def _prune(self, writer: StoreWriter) -> None:

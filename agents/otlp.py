@@ -10,7 +10,7 @@ import structlog
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from agents.runtime import AgentFactory, Listener, Runtime, read_verdict
-from agents.webhooks import AT_ONCE, Reply, Target
+from agents.webhooks import AT_ONCE, Target, WebhookReply
 from schemas import Unreadable
 from streams.messages import Hold, Incoming, Outgoing, record_message
 from streams.otlp.decoding import Signal, read_request
@@ -95,12 +95,12 @@ class Exporter(Listener):
         self._exported = runtime.counter("assay_otlp_exported", said, "outcome", values=outcomes)
         self._headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
         self._places = asyncio.Semaphore(AT_ONCE)
-        self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
+        self._gathered: list[tuple[LogRecord, asyncio.Future[WebhookReply]]] = []
         self._sending: set[asyncio.Task[None]] = set()
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
         verdict = read_verdict(incoming)
-        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        replied: asyncio.Future[WebhookReply] = asyncio.get_running_loop().create_future()
         self._gathered.append((evaluation(verdict, explained=self._explained), replied))
         if len(self._gathered) == 1:
             task = self._runtime.run(self.name, self._send())
@@ -127,6 +127,6 @@ class Exporter(Listener):
                 if not replied.done():
                     replied.set_result(one)
 
-    async def _posted(self, events: Sequence[LogRecord]) -> Reply:
+    async def _posted(self, events: Sequence[LogRecord]) -> WebhookReply:
         async with self._places:
             return await self._target.post(request_of(events), self._headers)

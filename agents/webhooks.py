@@ -49,7 +49,7 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class WebhookReply:
     """The result of a request."""
 
     outcome: Literal["taken", "failed", "refused"]  # `failed`: may succeed later. `refused`: will not.
@@ -79,7 +79,7 @@ class Target(Client):
         if client is not None:
             await client.aclose()
 
-    async def post(self, body: bytes, headers: Mapping[str, str]) -> Reply:
+    async def post(self, body: bytes, headers: Mapping[str, str]) -> WebhookReply:
         """Send `body` once."""
         if self._client is None:
             raise RuntimeError("the target was not started")
@@ -95,18 +95,18 @@ class Target(Client):
                     if (size := size + len(piece)) > _READ_BYTES:
                         break
         except TimeoutError:
-            return Reply("failed", f"no answer within {_TIMEOUT_SECONDS:g} s")
+            return WebhookReply("failed", f"no answer within {_TIMEOUT_SECONDS:g} s")
         except (httpx.RequestError, httpx.InvalidURL) as error:
-            return Reply("failed", f"no answer ({type(error).__name__})")
+            return WebhookReply("failed", f"no answer ({type(error).__name__})")
         finally:
             self._on_request(time.monotonic() - begun)
         status = f"status {answer.status_code}"
         if answer.is_success:
-            return Reply("taken", status)
+            return WebhookReply("taken", status)
         if answer.is_server_error or answer.status_code in _PASSING:
-            return Reply("failed", status, retry_after(answer.headers, datetime.now(UTC)))
+            return WebhookReply("failed", status, retry_after(answer.headers, datetime.now(UTC)))
         meant = "redirects are not followed, set the url to where it leads" if answer.is_redirect else "expected a 2xx"
-        return Reply("refused", f"{status}; {meant}")
+        return WebhookReply("refused", f"{status}; {meant}")
 
 
 def signed_headers(identifier: str, body: bytes, keys: Sequence[bytes]) -> dict[str, str]:
@@ -183,7 +183,7 @@ class _Webhook(Listener):
         self._ended("undeliverable").inc()
         raise Unreadable("undeliverable", f"the target of webhook {self._webhook}: {why}")
 
-    async def _post(self, header: ResultHeader, message: bytes, *, attempts: int) -> Reply:
+    async def _post(self, header: ResultHeader, message: bytes, *, attempts: int) -> WebhookReply:
         """Return the last reply of so many requests at most."""
         body = await self._body(header, message)
         for number in range(1, attempts + 1):

@@ -63,9 +63,9 @@ def equivalence(*, loaded: "Configuration", file: Path, subject: str) -> "Make":
     an interrupted run goes on where it stopped.
     """
     from checkers.lines import read_forms
-    from lab.equivalence import Pair, PairRun
+    from lab.equivalence import LabelledPair, PairRun
 
-    pairs = list(read_forms(Pair, file, "pair of sentences", fault=CannotRun))
+    pairs = list(read_forms(LabelledPair, file, "pair of sentences", fault=CannotRun))
     return lambda models: PairRun(loaded, pairs, subject, models)
 
 

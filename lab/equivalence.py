@@ -17,7 +17,7 @@ from models.work import Work
 from schemas import Paraphrase, Usage
 
 
-class Pair(BaseModel):
+class LabelledPair(BaseModel):
     """A line of the file."""
 
     model_config = ConfigDict(frozen=True)
@@ -28,7 +28,7 @@ class Pair(BaseModel):
     """True if the sentences mean the same; never shown to the subject."""
 
 
-class PairResult(Pair):
+class PairResult(LabelledPair):
     """A line of the output."""
 
     number: int
@@ -66,12 +66,12 @@ def _row(results: Sequence[PairResult]) -> dict[str, Any]:
     return row | {"undecided": sum(one.outcome == "abstain" for one in results)}
 
 
-class PairRun(Run[tuple[int, Pair], PairResult]):
+class PairRun(Run[tuple[int, LabelledPair], PairResult]):
     """A subject's answers to pairs, with their verdicts."""
 
     things, plugin = "pairs", PLUGIN
 
-    def __init__(self, configured: Configuration, pairs: Iterable[Pair], subject: str, models: Models) -> None:
+    def __init__(self, configured: Configuration, pairs: Iterable[LabelledPair], subject: str, models: Models) -> None:
         section = configured.checkers.get("equivalence")
         settings = section if isinstance(section, EquivalenceSettings) else EquivalenceSettings()
         self.items = list(enumerate(pairs, start=1))
@@ -79,7 +79,7 @@ class PairRun(Run[tuple[int, Pair], PairResult]):
         self.asked = [models.subjects[self._subject]]
         self._checker = EquivalenceChecker(settings, models)
 
-    async def result(self, item: tuple[int, Pair], patience: ModelPatience) -> PairResult:
+    async def result(self, item: tuple[int, LabelledPair], patience: ModelPatience) -> PairResult:
         number, pair = item
         fields = {"id": str(number), "kind": "paraphrase", "source": "file", "model": self._subject, "answer": True}
         record = Paraphrase.model_validate(fields | pair.model_dump(exclude={"label"}))

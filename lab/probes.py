@@ -68,14 +68,14 @@ class ProbeResult(BaseModel):
     usage: Usage = Usage()
 
 
-class Asked(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A subject, asked in one way."""
 
     model: str
     way: Way
 
 
-_Probe = tuple[int, Asked, Statement, ProbeTemplate]
+_Probe = tuple[int, AskedQuestion, Statement, ProbeTemplate]
 """The place in the run, and what is asked, and of which subject."""
 
 
@@ -98,7 +98,7 @@ class ProbeRun(Run[_Probe, ProbeResult]):
         """Read the corpus, at most `limit` statements of each domain and distribution; `names` are of subjects."""
         subjects = [subject_name(configured, name, "--model") for name in dict.fromkeys(names) or [""]]
         self._subjects, self.asked = models.subjects, [models.subjects[name] for name in subjects]
-        self._ways = [Asked(model=name, way=way) for name in subjects for way in dict.fromkeys(ways)]
+        self._ways = [AskedQuestion(model=name, way=way) for name in subjects for way in dict.fromkeys(ways)]
         try:
             statements = _limited(list(read_corpus(corpus)), limit, seed)
         except ValueError as error:
@@ -175,7 +175,7 @@ def _limited(statements: list[Statement], limit: int | None, seed: int) -> list[
     return [one for one in statements if one.id in drawn]
 
 
-def report(asked: Sequence[Asked], results: Sequence[ProbeResult]) -> Report:
+def report(asked: Sequence[AskedQuestion], results: Sequence[ProbeResult]) -> Report:
     """All figures for each subject and way, and table 3 for a person; shares are 0 to 1, null without an answer."""
     domains = [*dict.fromkeys(one.domain for one in results), ALL]
     abstained = dict(sorted(Counter(one.cause for one in results if one.cause is not None).items()))

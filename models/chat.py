@@ -36,7 +36,7 @@ _PROBE = Question("probe", "", (Message("user", "This only asks whether you answ
 
 
 @dataclass(slots=True)
-class Turn:
+class AskedTurn:
     """One turn of a question on its way, and the request that was sent last."""
 
     question: Question[Any]
@@ -131,12 +131,12 @@ class ChatModel:
     def _address(self) -> str:
         return f"{str(self._client.base_url).rstrip('/')}/chat/completions"
 
-    def _turn(self, question: Question[Any], spent: list[Usage]) -> Turn:
+    def _turn(self, question: Question[Any], spent: list[Usage]) -> AskedTurn:
         characters = sum(len(message.content) for message in question.messages)
         run = Attempts((question.written, characters), _DEADLINE_TIMEOUTS * self._settings.timeout_seconds)
-        return Turn(question, question.messages, run, spent)
+        return AskedTurn(question, question.messages, run, spent)
 
-    def _usage(self, turn: Turn) -> Usage:
+    def _usage(self, turn: AskedTurn) -> Usage:
         # The time of the exchanges, without the waits between them.
         usage = Usage.total([*turn.spent, *self._probes], seconds=sum(one.seconds for one in turn.spent))
         self._probes.clear()
@@ -145,7 +145,7 @@ class ChatModel:
     async def _probe(self, seconds: float) -> None:
         await self._send(self._turn(_PROBE, self._probes), nullcontext(seconds))
 
-    async def _send(self, turn: Turn, slot: AbstractAsyncContextManager[float]) -> Completion:
+    async def _send(self, turn: AskedTurn, slot: AbstractAsyncContextManager[float]) -> Completion:
         """One exchange, booked however it ends. Raises ExchangeFault if there is no completion."""
         async with slot as seconds:
             turn.body = {**self._body(turn), **self._settings.extra_body}
@@ -184,14 +184,14 @@ class ChatModel:
                 turn.spent.append(self._cost(turn, time.monotonic() - begun))
                 self._record(turn)
 
-    def _body(self, turn: Turn) -> dict[str, Any]:
+    def _body(self, turn: AskedTurn) -> dict[str, Any]:
         """The request in JSON, without the configured `extra_body`; raises WindowExceeded."""
         question, most = turn.question, self._settings.max_tokens
         turn.is_brief = question.max_tokens is not None and most != OMIT and not self._talks
         wanted = question.max_tokens if turn.is_brief else None if most == OMIT else most
         return self._dialect.request(question, turn.messages, wanted, turn.given_up)
 
-    def _read(self, turn: Turn, response: httpx.Response) -> Completion:
+    def _read(self, turn: AskedTurn, response: httpx.Response) -> Completion:
         """The completion; raises ExchangeFault."""
         document = _document(response)
         try:
@@ -209,12 +209,12 @@ class ChatModel:
         status = int(code) if re.fullmatch("[45][0-9]{2}", code) else 500
         raise self._dialect.fault(status, {}, error, partial(self._shown, turn))
 
-    def _shown(self, turn: Turn, said: str) -> str:
+    def _shown(self, turn: AskedTurn, said: str) -> str:
         """What an endpoint says, to be repeated in messages and logs."""
         prompt = "\n".join(message.content for message in turn.messages)
         return quoted(said, secrets=self._secrets, prompt=prompt)
 
-    def _cost(self, turn: Turn, seconds: float) -> Usage:
+    def _cost(self, turn: AskedTurn, seconds: float) -> Usage:
         """What the endpoint counted, or else an estimate."""
         completion, estimated = turn.completion or Completion(None), 0
         prompt, cached = completion.counted.prompt_tokens, completion.counted.cached_tokens
@@ -227,7 +227,7 @@ class ChatModel:
         cost = self._settings.cost_of(prompt, written, cached)
         return Usage(calls=int(turn.has_left), estimated_tokens=estimated, seconds=seconds, cost=cost, **tokens)
 
-    def _record(self, turn: Turn) -> None:
+    def _record(self, turn: AskedTurn) -> None:
         fault, response, question = sys.exception(), turn.response, replace(turn.question, number=None)
         if self._journal is None or (response is None and not isinstance(fault, Exception)):
             return
@@ -253,20 +253,20 @@ class ServiceModel(ChatModel):
     def _address(self) -> str:
         return str(self._client.base_url).rstrip("/")
 
-    def _body(self, turn: Turn) -> dict[str, Any]:
+    def _body(self, turn: AskedTurn) -> dict[str, Any]:
         question = turn.question
         if question.data is None and question is not _PROBE:
             detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
             raise ModelFailed(detail, cause="judge_failed")
         return dict(question.data or {})
 
-    def _read(self, turn: Turn, response: httpx.Response) -> Completion:
+    def _read(self, turn: AskedTurn, response: httpx.Response) -> Completion:
         return Completion(response.text)
 
-    def _shown(self, turn: Turn, said: str) -> str:
+    def _shown(self, turn: AskedTurn, said: str) -> str:
         return ""  # it may quote the data
 
-    def _cost(self, turn: Turn, seconds: float) -> Usage:
+    def _cost(self, turn: AskedTurn, seconds: float) -> Usage:
         return Usage(calls=int(turn.has_left), seconds=seconds)
 
 

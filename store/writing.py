@@ -67,7 +67,7 @@ _TABLES: Final[Mapping[type[object], Table]] = {
 """By type of message; records are in `RECORDS`."""
 
 
-class Entry(NamedTuple):
+class TableEntry(NamedTuple):
     """A message on its way into the store."""
 
     place: Place
@@ -102,7 +102,7 @@ class StoreWriter:
         stored = {(row.topic, row.partition): row.next_offset for row in rows}
         return {place: stored[place] for place in places}
 
-    def write(self, entries: Sequence[Entry], read: Mapping[Place, int]) -> Counter[str]:
+    def write(self, entries: Sequence[TableEntry], read: Mapping[Place, int]) -> Counter[str]:
         """Keep the entries, which follow one another in each partition; returns how many of each kind are kept.
 
         What is repeated is not counted. What the database refuses is passed over, and counted as `unfit`.
@@ -121,7 +121,7 @@ class StoreWriter:
         first = self.write(entries[:half], read)
         return first + self.write(entries[half:], {**read, **behind(entries[:half])})
 
-    def _written(self, entries: Sequence[Entry], read: Mapping[Place, int]) -> Counter[str]:
+    def _written(self, entries: Sequence[TableEntry], read: Mapping[Place, int]) -> Counter[str]:
         rows: defaultdict[Table, list[dict[str, Any]]] = defaultdict(list)
         for table, row in (self._row(each.message, each.data) for each in entries if each.message is not None):
             rows[table].append(row)
@@ -197,7 +197,7 @@ class StoreWriter:
         return table, {name: given[name] if name in given else _value(getattr(message, name)) for name in names}
 
 
-def behind(entries: Sequence[Entry]) -> dict[Place, int]:
+def behind(entries: Sequence[TableEntry]) -> dict[Place, int]:
     """The offset behind the last entry of each partition."""
     return {entry.place: entry.offset + 1 for entry in entries}
 

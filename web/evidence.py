@@ -18,7 +18,7 @@ from schemas import (
 )
 from schemas.equivalence import PhraseAlignment
 from schemas.extraction import LinearityTestRound, TransformedSentence
-from web.texts import Piece, Span, pieces, place
+from web.texts import MarkedSpan, Piece, pieces, place
 
 MOST_FINDINGS = 100  # Sentences that a page shows, those at fault first.
 _MOST_PARTS = 30
@@ -46,12 +46,12 @@ def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None
     shown = sorted(evidence.sentences, key=lambda one: (one.mark, one.start))[:MOST_FINDINGS]
     shown.sort(key=lambda one: one.start)
     response, spans = _response(evidence, shown, record)
-    passages: dict[int, list[Span]] = {}
+    passages: dict[int, list[MarkedSpan]] = {}
     texts = _references(evidence, record)
     for number, one in enumerate(shown, start=1):
         for index, (_, text) in enumerate(texts):
             if one.passage and (where := place(text, one.passage)):
-                passages.setdefault(index, []).append(Span(*where, number))
+                passages.setdefault(index, []).append(MarkedSpan(*where, number))
                 break
     found = {span.number for spans in passages.values() for span in spans}
     # Those with a passage, and as many of the others as there is room for.
@@ -72,17 +72,17 @@ def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None
 
 def _response(
     evidence: ConsistencyEvidence, shown: Sequence[SentenceFinding], record: dict[str, JsonValue] | None
-) -> tuple[str, list[Span]]:
+) -> tuple[str, list[MarkedSpan]]:
     """The response, and the places of the sentences in it."""
     whole = (record or {}).get("response")
     if isinstance(whole, str) and all(whole[one.start : one.end] == one.text for one in shown):
-        return whole, [Span(one.start, one.end, number) for number, one in enumerate(shown, start=1)]
+        return whole, [MarkedSpan(one.start, one.end, number) for number, one in enumerate(shown, start=1)]
     numbers = {id(one): number for number, one in enumerate(shown, start=1)}
     text, spans = "", []
     for one in sorted((*shown, *evidence.without_claim[:MOST_FINDINGS]), key=lambda one: one.start):
         text += " " * bool(text)
         if number := numbers.get(id(one)):
-            spans.append(Span(len(text), len(text) + len(one.text), number))
+            spans.append(MarkedSpan(len(text), len(text) + len(one.text), number))
         text += one.text
     return text, spans
 
@@ -92,7 +92,7 @@ def _earlier(evidence: ConsistencyEvidence, shown: Sequence[SentenceFinding]) ->
     found = []
     for turn in evidence.earlier:
         spans = [
-            Span(*where, number)
+            MarkedSpan(*where, number)
             for number, one in enumerate(shown, start=1)
             if one.contradicts is not None and one.contradicts.record_id == turn.record_id
             if (where := place(turn.response, one.contradicts.sentence))
@@ -124,7 +124,7 @@ def quotation(evidence: CriterionEvidence, record: dict[str, JsonValue] | None) 
     """The response with the words at fault marked, or these alone if the record is not at hand."""
     quote, whole = evidence.quote or "", str((record or {}).get("response", ""))
     where = place(whole, quote) if quote else (0, 0)
-    return list(pieces(whole, [Span(*where, 1)])) if where else [Piece(quote, (1,), (1,))]
+    return list(pieces(whole, [MarkedSpan(*where, 1)])) if where else [Piece(quote, (1,), (1,))]
 
 
 def aligned(evidence: EquivalenceEvidence) -> list[tuple[PhraseAlignment, list[Piece], list[Piece], list[int]]]:
@@ -139,9 +139,9 @@ def aligned(evidence: EquivalenceEvidence) -> list[tuple[PhraseAlignment, list[P
     for one in ordered:
         pairs = list(enumerate(one.pairs, start=1))
         # Words in no pair are marked with 0.
-        left = [Span(word.start, word.end, 0) for word in one.uncovered]
-        first = [Span(*pair.first_span, number) for number, pair in pairs] + (left if one.covers == 1 else [])
-        second = [Span(*pair.second_span, number) for number, pair in pairs] + (left if one.covers == 2 else [])
+        left = [MarkedSpan(word.start, word.end, 0) for word in one.uncovered]
+        first = [MarkedSpan(*pair.first_span, number) for number, pair in pairs] + (left if one.covers == 1 else [])
+        second = [MarkedSpan(*pair.second_span, number) for number, pair in pairs] + (left if one.covers == 2 else [])
         faults = [0, *(number for number, pair in pairs if pair.confirmed is False)]
         texts = list(pieces(evidence.sentence1, first)), list(pieces(evidence.sentence2, second))
         told.setdefault((one.pairs, one.uncovered), (one, *texts, faults))

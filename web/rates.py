@@ -29,7 +29,7 @@ Stretch: TypeAlias = tuple[str, str, tuple[float, float, float, float] | None]
 single step x, the rate's y, and those of its interval's ends."""
 
 
-class Baseline(NamedTuple):
+class BaselineLine(NamedTuple):
     """The rate that a series is expected to have."""
 
     rate: float
@@ -46,7 +46,7 @@ class Rate:
     """By outcome."""
     alerts: tuple[AlertMessage, ...]
     """Those in the time that is looked at."""
-    baseline: Baseline | None
+    baseline: BaselineLine | None
     """None where nothing is known of it before."""
 
     @property
@@ -140,14 +140,14 @@ def rates(
     for alert in alerts:
         raised[_series(alert)].append(alert)
     # That of the last alert of a series, unless it was reset since; else its rate before.
-    baselines: dict[Series, Baseline | None] = {}
+    baselines: dict[Series, BaselineLine | None] = {}
     for one in last:
         if one.kind != "true_rate":
-            baselines[_series(one)] = Baseline(one.baseline, one.baseline_from) if isinstance(one, Alert) else None
+            baselines[_series(one)] = BaselineLine(one.baseline, one.baseline_from) if isinstance(one, Alert) else None
     for series, verdicts in before.items():
         accepted = verdicts.get("accept", 0)
         if (decided := accepted + verdicts.get("reject", 0)) >= SPARSE:
-            baselines.setdefault(series, Baseline(accepted / decided, "before"))
+            baselines.setdefault(series, BaselineLine(accepted / decided, "before"))
     found = [Rate(one, verdicts, tuple(raised[one]), baselines.get(one)) for one, verdicts in totals.items()]
     return sorted(found, key=lambda one: (-sum(one.verdicts.values()), one.series))
 

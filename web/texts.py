@@ -70,7 +70,7 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
-class Span(NamedTuple):
+class MarkedSpan(NamedTuple):
     """A place of a text, in code points, and the number that it is marked with."""
 
     start: int
@@ -89,7 +89,7 @@ class Piece(NamedTuple):
     """Characters that are not shown, in place of a text."""
 
 
-def pieces(text: str, spans: Iterable[Span]) -> Iterator[Piece]:
+def pieces(text: str, spans: Iterable[MarkedSpan]) -> Iterator[Piece]:
     """`text` cut at the ends of `spans`; of a long text what is far from them is left out."""
     inside = [span for span in spans if 0 <= span.start < span.end <= len(text)]
     cuts = sorted({0, len(text), *(span.start for span in inside), *(span.end for span in inside)})

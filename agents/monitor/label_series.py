@@ -10,7 +10,7 @@ from agents.monitor.baseline import BATCH, SHORT_KEPT, SHORT_PRIOR, BatchMeans
 from agents.monitor.outcomes import RecentVerdicts, SeriesOutcome
 from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Terms
 from agents.monitor.sampling import OUTCOMES, Traffic, allocation, mean_of, of_outcome, outcome_of
-from agents.monitor.true_rate import STORED, Rate, Sums, agreement, corrected_rate, missing
+from agents.monitor.true_rate import STORED, EstimatedRate, Sums, agreement, corrected_rate, missing
 from agents.monitor.versions import VersionCount, counted, ids_of, rates
 from agents.routing import sample_point
 from schemas import Calibration, TrueRateAlert, content_id
@@ -133,7 +133,7 @@ class LabelSeries(BaseModel):
     def labels(self) -> int:
         return sum(each.labels for each in self.strata.values())
 
-    def rate(self) -> Rate | None:
+    def rate(self) -> EstimatedRate | None:
         """The true success rate since the series began."""
         return corrected_rate(self.outcomes.values())
 

@@ -86,7 +86,7 @@ class LabelMetrics(Collector):
 
 
 @dataclass(slots=True)
-class Asked:
+class AskedRequest:
     """A drawn verdict, and what people have said of it so far."""
 
     key: LabelKey
@@ -112,7 +112,7 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
     """
 
     @cached_property
-    def _asked(self) -> dict[str, Asked]:
+    def _asked(self) -> dict[str, AskedRequest]:
         return {}
 
     @cached_property
@@ -193,7 +193,7 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
         key = LabelKey(**{name: getattr(request, name) for name in LabelKey._fields})
         how = request.stratum, request.inclusion_probability, request.terms, request.share
         draw = Draw(*how, ids_of(request.version)[-1])
-        self._asked.setdefault(request.verdict_id, Asked(key, draw, request.expires_at))
+        self._asked.setdefault(request.verdict_id, AskedRequest(key, draw, request.expires_at))
 
     def _count_label(self, record: Any, *, before: bool) -> None:
         label = asked = None
@@ -221,7 +221,7 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
             self._metrics.labels.labels(result).inc()
 
 
-def _result(label: Label | None, asked: Asked | None, timestamp: int) -> str:
+def _result(label: Label | None, asked: AskedRequest | None, timestamp: int) -> str:
     """Return what becomes of a label that Kafka took at `timestamp`, in milliseconds since 1970."""
     if label is None or asked is None:
         return "unreadable" if label is None else "unknown"

@@ -104,7 +104,7 @@ def merged(parts: Iterable[Sums]) -> Sums:
     return Sums.model_construct(**{name: sum(getattr(one, name) for one in each) for name in Sums.model_fields})
 
 
-class Rate(NamedTuple):
+class EstimatedRate(NamedTuple):
     """A success rate with its 95% interval at every look."""
 
     estimate: float
@@ -118,7 +118,7 @@ class Rate(NamedTuple):
         return Measured(estimate=self.estimate, low=self.low, high=self.high)
 
 
-def corrected_rate(strata: Collection[Sums]) -> Rate | None:
+def corrected_rate(strata: Collection[Sums]) -> EstimatedRate | None:
     """The rate over all verdicts of the strata; None while there are too few labels."""
     labels = sum(each.labels for each in strata)
     if labels < SHOWN_FROM or any(each.labels < min(5, each.verdicts) for each in strata):
@@ -140,7 +140,7 @@ def corrected_rate(strata: Collection[Sums]) -> Rate | None:
     alone = estimate * (1 - estimate) / worth * (1 - labels / traffic)
     low, high = _interval(estimate, worth, variance)
     alone_low, alone_high = _interval(estimate, worth, alone)
-    return Rate(estimate, min(low, estimate), max(high, estimate), (alone_high - alone_low) / 2, variance)
+    return EstimatedRate(estimate, min(low, estimate), max(high, estimate), (alone_high - alone_low) / 2, variance)
 
 
 def reach(variance: float, scale: float, error: float = _ALPHA) -> float:

@@ -109,7 +109,7 @@ def records(*, loaded: Configuration, out: Path | None, **wanted: Any) -> None:
     _write(_records, loaded, wanted, out)
 
 
-class _Run:
+class _ExportRun:
     """One reading of the store, or of topics: what is wanted, how records are found, and what is skipped."""
 
     def __init__(self, loaded: Configuration, wanted: Mapping[str, Any], stack: AsyncExitStack) -> None:
@@ -165,14 +165,14 @@ class _Run:
 
 
 def _write(
-    lines: Callable[[_Run], AsyncGenerator[object, None]],
+    lines: Callable[[_ExportRun], AsyncGenerator[object, None]],
     loaded: Configuration,
     wanted: Mapping[str, Any],
     out: Path | None,
 ) -> None:
     async def write() -> list[str]:
         async with AsyncExitStack() as stack:
-            run = _Run(loaded, wanted, stack)
+            run = _ExportRun(loaded, wanted, stack)
             async for line in await stack.enter_async_context(aclosing(lines(run))):
                 target.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
             return [*run.lines()]
@@ -184,7 +184,7 @@ def _write(
         click.echo(plain(line), err=True)
 
 
-async def _rejected(run: _Run, form: Form) -> AsyncGenerator[object, None]:
+async def _rejected(run: _ExportRun, form: Form) -> AsyncGenerator[object, None]:
     """The rejected verdicts, or what became of them, oldest first, each once."""
     selected = written = 0
     topics, reads_store = run.loaded.streams.topics, run.loaded.store.url is not None
@@ -209,7 +209,7 @@ async def _of_store(reader: "Reader", form: Form) -> AsyncGenerator[Verdict | Im
                 yield found
 
 
-async def _example(run: _Run, form: Form, each: Verdict | Improvement) -> object | None:
+async def _example(run: _ExportRun, form: Form, each: Verdict | Improvement) -> object | None:
     """A line; None, and it is noted why, where there is none."""
     if isinstance(each, Verdict):
         found = await run.record(each)
@@ -253,7 +253,7 @@ class _Candidate(NamedTuple):
     """The probability that people were asked about it; None where it was not drawn."""
 
 
-async def _records(run: _Run) -> AsyncGenerator[object, None]:
+async def _records(run: _ExportRun) -> AsyncGenerator[object, None]:
     """Records in a random order that is the same each time; by failure from each group in turns."""
     lines, seen, reached = list[tuple[_Candidate, str, dict[str, Any]]](), set[str](), Counter[str]()
     reader, wanted = run.open_store(), run.wanted
@@ -286,7 +286,7 @@ async def _records(run: _Run) -> AsyncGenerator[object, None]:
         yield _with_label(one, record, drawn_with=drawn_with, least=least)
 
 
-def _candidates(run: _Run, reader: "Reader") -> list[_Candidate]:
+def _candidates(run: _ExportRun, reader: "Reader") -> list[_Candidate]:
     from store.reading import Wanted
     from store.reviews import Reviews
 

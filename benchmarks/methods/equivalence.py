@@ -7,7 +7,7 @@ from typing import Literal
 from benchmarks import datasets
 from benchmarks.methods.model import asked, configured, figures
 from checkers.equivalence.checker import EquivalenceSettings
-from lab.equivalence import Pair, PairRun
+from lab.equivalence import LabelledPair, PairRun
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -19,10 +19,12 @@ def measure(options: argparse.Namespace) -> None:
 
 def pairs_of(
     options: argparse.Namespace, name: Literal["msrp_test_part", "msrp_train_sample"] = "msrp_test_part"
-) -> list[Pair]:
+) -> list[LabelledPair]:
     """As many that say the same as others, one after the other."""
     known = datasets.paraphrases(options.data, name)
     sides = [[one for one in known if bool(one.truth["same"]) is same] for same in (True, False)]
     half = options.rows // 2
     drawn = [one for each in zip(*(Random(1).sample(side, half) for side in sides), strict=True) for one in each]
-    return [Pair(sentence1=one.reference, sentence2=one.response, label=bool(one.truth["same"])) for one in drawn]
+    return [
+        LabelledPair(sentence1=one.reference, sentence2=one.response, label=bool(one.truth["same"])) for one in drawn
+    ]

@@ -27,7 +27,7 @@ from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply,
 from checkers.intervals import wilson
 from checkers.labelling.questions import Exemplar, LabellingPrompts
 from checkers.labelling.rubric import load_rubric
-from lab.equivalence import Pair
+from lab.equivalence import LabelledPair
 from lab.link.search import START
 from models.judges.prompted import PromptedJudge
 from models.prompts import QUESTIONS, WORD_TOKENS
@@ -70,22 +70,22 @@ def measure(options: argparse.Namespace) -> None:
 async def _lines(options: argparse.Namespace, model: Model) -> list[list[object]]:
     prompts, by_word, pairs = EquivalencePrompts(), plain(model), pairs_of(options)
 
-    async def ours(pair: Pair) -> bool:
+    async def ours(pair: LabelledPair) -> bool:
         question = prompts.equivalent(pair.sentence1, pair.sentence2)
         return (await model.ask(question)).reply.answer == "yes"
 
-    async def theirs(pair: Pair) -> bool:
+    async def theirs(pair: LabelledPair) -> bool:
         question = _answer_first(prompts.equivalent(pair.sentence1, pair.sentence2))
         return (await model.ask(question)).reply.answer == "yes"
 
-    async def word(pair: Pair) -> bool:
+    async def word(pair: LabelledPair) -> bool:
         return await by_word(pair.sentence1, pair.sentence2) >= 1 / 2
 
     ways = {"explanation first": ours, "answer first, as the paper": theirs, "one plain word": word}
     return [[name, *await _figures(ask, pairs)] for name, ask in ways.items()]
 
 
-async def _figures(ask: Callable[[Pair], Awaitable[bool]], pairs: list[Pair]) -> list[object]:
+async def _figures(ask: Callable[[LabelledPair], Awaitable[bool]], pairs: list[LabelledPair]) -> list[object]:
     yes = right = 0
     for pair in pairs:
         try:

@@ -14,7 +14,7 @@ from store.opening import open_store
 from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
-from store.writing import Entry, StoreWriter, behind
+from store.writing import StoreWriter, TableEntry, behind
 from tests.support.page import ALERT
 
 DAYS = 30
@@ -75,9 +75,9 @@ def fill(url: str, number: int, *, read: bool = False) -> Cost:
     writer = StoreWriter(engine, Redaction(()), cluster="benchmark")
     progress = writer.progress([_HERE])
     cost = Cost()
-    entries: list[Entry] = []
+    entries: list[TableEntry] = []
     for offset, (verdict, data) in enumerate(made_up(number)):
-        entries.append(Entry(_HERE, offset, data, verdict))
+        entries.append(TableEntry(_HERE, offset, data, verdict))
         if len(entries) == _BATCH or offset == number - 1:
             cost.message_bytes += sum(len(entry.data) for entry in entries)
             if read:
@@ -88,7 +88,7 @@ def fill(url: str, number: int, *, read: bool = False) -> Cost:
             writer.write(entries, progress)
             cost.writing += time.process_time() - before
             progress, entries = behind(entries), []
-    alerts = [Entry(_HERE, number + each, to_json(one), one) for each, one in enumerate(_alerts())]
+    alerts = [TableEntry(_HERE, number + each, to_json(one), one) for each, one in enumerate(_alerts())]
     writer.write(alerts, progress)
     prune(engine, StoreSettings())
     engine.dispose()

@@ -17,7 +17,15 @@ import structlog
 from models import protocol
 from models.judges import self_test
 from models.judges.self_test import GOOD_ENOUGH, FormResult, Matcher, best_of, kept_test
-from models.prompts import QUESTIONS, UNKNOWN_QUESTION, ReasonedVerdicts, Verdicts, as_list, control_sentences, numbered
+from models.prompts import (
+    QUESTIONS,
+    UNKNOWN_QUESTION,
+    ReasonedVerdicts,
+    SentenceVerdicts,
+    as_list,
+    control_sentences,
+    numbered,
+)
 from models.protocol import Answer, ClaimKind, Claims, Grades, Judgement, Model, ModelFailed, Question, YesNo
 from models.settings import JudgeSettings
 from models.wording import pieces_of
@@ -154,7 +162,7 @@ class Form:
 
     async def _by_list(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
         texts = numbered(claims, asked)
-        answer = await self.model.ask(QUESTIONS.verdicts("supported_list", task, Verdicts, texts, asked))
+        answer = await self.model.ask(QUESTIONS.verdicts("supported_list", task, SentenceVerdicts, texts, asked))
         verdicts = answer.reply.verdicts
         odds = map(protocol.logit, answer.probabilities or [float(one.supported) for one in verdicts])
         return {one.number: Support(value - self.threshold) for one, value in zip(verdicts, odds, strict=True)}

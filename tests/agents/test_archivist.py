@@ -20,7 +20,7 @@ from schemas.evidence import PluginEvidence
 from store import tables
 from store.redaction import Redaction
 from store.settings import StoreSettings
-from store.writing import Entry, StoreWriter
+from store.writing import StoreWriter, TableEntry
 from tests.support.labels import CALIBRATION, LABEL, REQUEST
 from tests.support.page import dead_letter
 from tests.support.postgres import running_postgres
@@ -104,7 +104,7 @@ class ArchivistPromises:
             cluster = stored.rows(tables.PROGRESS)[0]["cluster"]
             # As one does that was thought dead.
             other = StoreWriter(stored.engine, Redaction(()), cluster=cluster)
-            between = [Entry(here, offset, to_json(sent[offset]), sent[offset]) for offset in range(10, 20)]
+            between = [TableEntry(here, offset, to_json(sent[offset]), sent[offset]) for offset in range(10, 20)]
             other.write(between, {here: 10})
             await put_verdicts(prepared.servers, topics, sent[10:])
             await _archived(worker, verdict=20)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from checkers.longtail.corpus import BUNDLED, DOMAINS, Statement, read_corpus
 from checkers.longtail.templates import polarity, templates_of
-from lab.probes import ALL, Asked, ProbeResult, effective, report, share
+from lab.probes import ALL, AskedQuestion, ProbeResult, effective, report, share
 from lab.report import Report
 from tests.assay.running import assay
 from tests.checkers.longtail import probes
@@ -21,7 +21,7 @@ from tests.checkers.longtail.probes import Manner, SimulatedSubject, always_no, 
 from tests.lab.interrupted import figures, subject
 from tests.support.stub_endpoint import StubEndpoint
 
-RUN = Asked(model="acme", way="zero-shot")
+RUN = AskedQuestion(model="acme", way="zero-shot")
 
 
 def result(statement: Statement, template: int, right: bool | None, expected: str, **fields: Any) -> ProbeResult:

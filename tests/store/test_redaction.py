@@ -9,7 +9,7 @@ from schemas import Alert, Generation, Improvement, Label, SentenceFinding, Verd
 from schemas.evidence import PluginEvidence
 from store.redaction import Redaction
 from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, LABELS, RECORDS, VERDICTS
-from store.writing import Entry, StoreWriter
+from store.writing import StoreWriter, TableEntry
 from tests.support.labels import LABEL
 from tests.support.rejections import alert, consistency_rejection, improvement, rejection
 from tests.support.stored import Stored
@@ -38,7 +38,7 @@ def test_no_file_of_the_store_holds_what_is_to_be_blotted_out(sqlite_store: Stor
         LABEL.model_copy(update={"note": text, "span": SECRET}),
     ]
     writer = StoreWriter(sqlite_store.engine, Redaction([ADDRESS]), cluster="c")
-    entries = [Entry(HERE, number, to_json(each), each) for number, each in enumerate(messages)]
+    entries = [TableEntry(HERE, number, to_json(each), each) for number, each in enumerate(messages)]
     writer.write(entries, writer.progress([HERE]))
     tables = (EVIDENCE, ALERTS, IMPROVEMENTS, RECORDS, LABELS)
     assert ["█" in str(sqlite_store.bodies(table)) for table in tables] == [True] * 5

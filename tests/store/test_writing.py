@@ -18,7 +18,7 @@ from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
 from store.tables import ALERTS, DAY_COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, SCHEMA, VERDICTS
-from store.writing import Entry, Fenced, Place, StoreWriter
+from store.writing import Fenced, Place, StoreWriter, TableEntry
 from tests.support.ports import free_port
 from tests.support.rejections import alert, improvement
 from tests.support.stored import Stored
@@ -52,7 +52,7 @@ def test_a_repeated_dead_letter_is_counted_once(stored: Stored):
     places = (Origin(topic="t", partition=0, offset=number) for number in (0, 1, 0))
     given: dict[str, Any] = {"reason": "not_json", "detail": "", "checker": "c", "keep_bytes": 9}
     letters = [DeadLetter.of(b"{", origin=origin, **given) for origin in places]
-    entries = [Entry(HERE, number, to_json(each), each) for number, each in enumerate(letters * 2)]
+    entries = [TableEntry(HERE, number, to_json(each), each) for number, each in enumerate(letters * 2)]
     batches = [entries[:1], entries[1:2], entries[2:3], entries[3:]]
     kept = [writer.write(some, {HERE: some[0].offset})["dead_letter"] for some in batches]
     assert kept == [1, 1, 0, 0]
@@ -101,8 +101,8 @@ def _writer(stored: Stored) -> tuple[StoreWriter, dict[Place, int]]:
     return writer, writer.progress([HERE])
 
 
-def _entries(verdicts: list[Verdict], *, first: int = 0) -> list[Entry]:
-    return [Entry(HERE, offset, to_json(each), each) for offset, each in enumerate(verdicts, first)]
+def _entries(verdicts: list[Verdict], *, first: int = 0) -> list[TableEntry]:
+    return [TableEntry(HERE, offset, to_json(each), each) for offset, each in enumerate(verdicts, first)]
 
 
 HOLD = """

@@ -13,7 +13,7 @@ from store.opening import open_store
 from store.reading import read_verdict
 from store.redaction import Redaction
 from store.tables import COUNTS, EVIDENCE, VERDICTS
-from store.writing import Entry, Message, StoreWriter
+from store.writing import Message, StoreWriter, TableEntry
 
 
 class Stored:
@@ -36,7 +36,7 @@ class Stored:
         entries = []
         for offset, each in enumerate(messages, progress[place]):
             data = orjson.dumps(each) if isinstance(each, dict) else to_json(each)
-            entries.append(Entry(place, offset, data, read_verdict(data) if isinstance(each, dict) else each))
+            entries.append(TableEntry(place, offset, data, read_verdict(data) if isinstance(each, dict) else each))
         writer.write(entries, progress)
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
