@@ -25,8 +25,8 @@ from streams.messages import (
     Publisher,
     Screen,
     TooLarge,
-    answering,
     dead_letter_message,
+    marked_as_answer,
 )
 from streams.metrics import StreamMetrics
 from streams.settings import MAX_KEPT_BYTES, StreamSettings
@@ -266,7 +266,7 @@ class Delivery:
         if incoming.before_answer is not None:
             await incoming.before_answer()
         if self._takeover is not None:
-            answer = [answering(message, self._name, incoming) for message in answer]
+            answer = [marked_as_answer(message, self._name, incoming) for message in answer]
         await self._publisher.publish(*answer)
 
     async def _answer(self, incoming: Incoming, trial: Trial | None) -> Sequence[Outgoing]:

@@ -148,11 +148,11 @@ def recheck_of(headers: Sequence[tuple[str, bytes]]) -> str | None:
     return next((value.decode(errors="replace") for name, value in headers if name == RECHECK), None)
 
 
-def answering(message: Outgoing, name: str, incoming: Incoming) -> Outgoing:
+def marked_as_answer(message: Outgoing, name: str, incoming: Incoming) -> Outgoing:
     """`message`, which with what follows it says that it is the answer of `name` to `incoming`."""
     message.headers.append((ANSWERS, f"{name}/{incoming.topic}/{incoming.partition}/{incoming.offset}".encode()))
     if (then := message.then) is not None:
-        message.then = lambda at: answering(then(at), name, incoming)
+        message.then = lambda at: marked_as_answer(then(at), name, incoming)
     return message
 
 

@@ -15,7 +15,7 @@ from agents.checker_agent import missing_outcome
 from agents.monitor.outcomes import SeriesOutcome
 from streams.admission import Slot, Slots
 from streams.clients import Commit
-from streams.messages import Incoming, Publisher, answering, verdict_message
+from streams.messages import Incoming, Publisher, marked_as_answer, verdict_message
 from streams.takeover import Takeover, commit_starting_offsets
 from tests.support.checkers import Accept, RejectsNo, Sleep
 from tests.support.scenarios import Place
@@ -97,7 +97,7 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
     await publisher.start()
     # As a worker leaves it that is killed between the verdict and its outcome.
     incoming = Incoming(topics.outputs, 0, 1, None, b"", Slot(Slots(1)))
-    await publisher.publish(answering(verdict_message(verdict, topics), "accept", incoming))
+    await publisher.publish(marked_as_answer(verdict_message(verdict, topics), "accept", incoming))
     await publisher.stop()
     found = await takeover.read(noted)
     follow_up = found[TP(topics.outputs, 0), 1]
