@@ -52,11 +52,11 @@ class Sleep(Accept):
 
     def __init__(self, seconds: float, spread: float = 0.5, limit: float = 60.0) -> None:
         super().__init__("sleep", limit)
-        self._seconds = seconds
+        self.seconds = seconds
         self._spread = spread
 
     async def _work(self, record: Envelope) -> None:
-        await asyncio.sleep(self._seconds * random.uniform(1 - self._spread, 1 + self._spread))
+        await asyncio.sleep(self.seconds * random.uniform(1 - self._spread, 1 + self._spread))
 
 
 class Computes(Accept):
