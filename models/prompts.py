@@ -128,7 +128,7 @@ _SENTENCE_OF_CLAIM = (
 _SENTENCE = "Sentence of the answer:\n{}\nIs the sentence right by the passages? Reply yes or no."
 
 
-class Verdict(Reply):
+class SentenceVerdict(Reply):
     """Whether one numbered sentence is supported."""
 
     number: int
@@ -143,8 +143,8 @@ class ReasonedVerdict(Reply):
     supported: bool
 
 
-class Verdicts(Reply):
-    verdicts: list[Verdict]
+class SentenceVerdicts(Reply):
+    verdicts: list[SentenceVerdict]
 
 
 class ReasonedVerdicts(Reply):
@@ -157,7 +157,7 @@ class Reason(Reply):
     reason: str
 
 
-ListT = TypeVar("ListT", Verdicts, ReasonedVerdicts)
+ListT = TypeVar("ListT", SentenceVerdicts, ReasonedVerdicts)
 Texts = Mapping[str, str]
 
 
@@ -212,7 +212,7 @@ class JudgeQuestions(PromptSet):
             said = f"'verdicts' has none with a number of the list: {', '.join(map(str, asked))}"
             return None if any(one.number in asked for one in reply.verdicts) else said
 
-        graded, tokens = ("supported", 14) if reply is Verdicts else (None, 60)
+        graded, tokens = ("supported", 14) if reply is SentenceVerdicts else (None, 60)
         written, most = tokens * len(asked), _REASON_TOKENS + 2 * tokens * len(asked)
         question = self._question(name, task, reply, texts, complaint=complaint, written=written, max_tokens=most)
         return replace(question, graded=graded, salvage="verdicts")

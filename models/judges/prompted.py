@@ -21,7 +21,7 @@ from models.prompts import (
     QUESTIONS,
     UNKNOWN_QUESTION,
     ReasonedVerdicts,
-    Verdicts,
+    SentenceVerdicts,
     as_list,
     control_sentences,
     numbered,
@@ -162,7 +162,7 @@ class Form:
 
     async def _by_list(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
         texts = numbered(claims, asked)
-        answer = await self.model.ask(QUESTIONS.verdicts("supported_list", task, Verdicts, texts, asked))
+        answer = await self.model.ask(QUESTIONS.verdicts("supported_list", task, SentenceVerdicts, texts, asked))
         verdicts = answer.reply.verdicts
         odds = map(protocol.logit, answer.probabilities or [float(one.supported) for one in verdicts])
         return {one.number: Support(value - self.threshold) for one, value in zip(verdicts, odds, strict=True)}

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from models.judges.prompted import FormName, PromptedJudge
-from models.prompts import Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
+from models.prompts import Reason, ReasonedVerdict, ReasonedVerdicts, SentenceVerdict, SentenceVerdicts
 from models.protocol import Answer, ClaimKind, Claims, Question, ReplyT, WindowExceeded, YesNo
 from models.settings import JudgeSettings
 from models.wording import split_sentences
@@ -37,7 +37,9 @@ class Listener:
         told |= request.notes
         replies = {
             YesNo: YesNo(yes=request.kind == "informs"),
-            Verdicts: Verdicts(verdicts=[Verdict(number=number, supported=False) for number in told]),
+            SentenceVerdicts: SentenceVerdicts(
+                verdicts=[SentenceVerdict(number=number, supported=False) for number in told]
+            ),
             ReasonedVerdicts: ReasonedVerdicts(
                 verdicts=[ReasonedVerdict(number=number, reason=why, supported=False) for number, why in told.items()]
             ),
