@@ -14,6 +14,7 @@ from checkers.checker import NOBODY
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetterReason, Envelope, Unreadable, read_record
+from streams.clients import Received
 from streams.messages import recheck_of
 from streams.settings import StreamSettings
 
@@ -142,8 +143,8 @@ class Accounts:
             # Anything else on these topics is not an answer.
             return
 
-    def message(self, message: Any) -> None:
-        """Account for a message of the outputs topic, of which all answers are noted; an aiokafka `ConsumerRecord`."""
+    def message(self, message: Received) -> None:
+        """Account for a message of the outputs topic, of which all answers are noted."""
         self.messages += 1
         hour = datetime.fromtimestamp(max(0, message.timestamp or 0) // 3_600_000 * 3600, UTC)
         place = message.partition, message.offset

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 from aiokafka import TopicPartition
@@ -22,7 +22,7 @@ from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
 from store.writing import Fenced, Message, Place, StoreWriter, TableEntry, behind
-from streams.clients import Consumer, admin
+from streams.clients import Consumer, Received, admin
 from streams.errors import StreamError
 from streams.settings import StreamSettings
 
@@ -63,7 +63,7 @@ class Archivist(GroupReader):
         runtime.metrics.watch(
             self.name, in_flight=lambda: len(self._gathered), held=lambda: 0, paused=lambda: self._away is not None
         )
-        self._gathered: list[Any] = []  # Fetched, and not kept yet.
+        self._gathered: list[Received] = []  # Fetched, and not kept yet.
         self._away: str | None = None  # Why the store cannot be written to.
         self._cluster = ""
         self._writer: StoreWriter | None = None
@@ -100,7 +100,7 @@ class Archivist(GroupReader):
     async def ready(self) -> str | None:
         return await super().ready() if self._away is None else f"cannot write to the store: {self._away}"
 
-    async def on_partitions_revoked(self, revoked: set[Any]) -> None:
+    async def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
         """Forget them; a transaction under way goes through or is refused, and the next owner sees which."""
         await super().on_partitions_revoked(revoked)
         self._progress = {}
@@ -157,8 +157,8 @@ class Archivist(GroupReader):
             consumer.seek(TopicPartition(*place), first_unread(offset, begin, end))
         self._progress = stored
 
-    async def _batch(self, consumer: Consumer) -> list[Any]:
-        batch: list[Any] = []
+    async def _batch(self, consumer: Consumer) -> list[Received]:
+        batch: list[Received] = []
         self._gathered = batch
         left, until = _POLL_SECONDS, None
         while left > 0 and len(batch) < _BATCH and sum(len(record.value or b"") for record in batch) < _BATCH_BYTES:
@@ -170,7 +170,7 @@ class Archivist(GroupReader):
             left = until - time.monotonic()
         return batch
 
-    async def _keep(self, consumer: Consumer, writer: StoreWriter, batch: Sequence[Any]) -> None:
+    async def _keep(self, consumer: Consumer, writer: StoreWriter, batch: Sequence[Received]) -> None:
         # Others come again: the next owner of their partition goes back.
         progress = self._progress
         mine = [record for record in batch if (record.topic, record.partition) in progress]
@@ -190,7 +190,7 @@ class Archivist(GroupReader):
             await consumer.commit({TopicPartition(*place): at for place, at in behind(entries).items()})
 
     def _written(
-        self, writer: StoreWriter, batch: Sequence[Any], progress: Mapping[Place, int]
+        self, writer: StoreWriter, batch: Sequence[Received], progress: Mapping[Place, int]
     ) -> tuple[list[TableEntry], dict[str, int]]:
         entries = []
         for record in batch:

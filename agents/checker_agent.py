@@ -21,6 +21,7 @@ from models.protocol import ModelUnavailable
 from models.work import observed_waits
 from schemas import Envelope, Generation, Origin, Trace, Unreadable, Verdict, attributes_of, read_record
 from streams.admission import Slot, Slots
+from streams.clients import Received
 from streams.messages import Hold, Incoming, Outgoing, recheck_of, subject_key, verdict_message
 from streams.metrics import LeftOut
 from streams.settings import TopicSettings
@@ -127,7 +128,7 @@ class CheckerAgent(Listener):
                 self._metrics.left_out_invalid.labels(self.name).inc()
         return head.kind, reason, head.source, head.model
 
-    def _skipped_ahead(self, records: Iterable[Any]) -> int:
+    def _skipped_ahead(self, records: Iterable[Received]) -> int:
         """Count those of these messages that are skipped before the first that is not."""
         skipped: Counter[_PassedOver] = Counter()
         for record in records:

@@ -4,10 +4,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import structlog
 from aiokafka import TopicPartition
+from faust.types import TP
 
 from streams.clients import reader
 from streams.faust_app import PartitionProgress
@@ -31,12 +31,12 @@ class Pace:
     ) -> None:
         """`samples`: fewer of its records may be checked, if a rule says so."""
         self._agent, self._metrics, self._samples, self._clock = agent, metrics, samples, clock
-        self._partitions: frozenset[Any] = frozenset()
+        self._partitions: frozenset[TP] = frozenset()
         # When it was, the offset behind the last record, and the one that is finished, of all partitions together.
         self._looks: deque[tuple[float, int, int]] = deque()
         self._reported = False
 
-    def look(self, progress: Mapping[Any, PartitionProgress]) -> None:
+    def look(self, progress: Mapping[TP, PartitionProgress]) -> None:
         """Note how far the agent has come."""
         if progress.keys() != self._partitions:
             self._partitions = frozenset(progress)

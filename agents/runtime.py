@@ -230,10 +230,10 @@ class GroupReader(Agent, ConsumerRebalanceListener):  # type: ignore[misc]  # ai
             lag = sum(max(0, (ends[place] or 0) - offset) for place, offset in offsets)
             self._runtime.metrics.lag.labels(self.name).set(lag)
 
-    async def on_partitions_revoked(self, revoked: set[Any]) -> None:
+    async def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
         self._joined, self._assigned = False, frozenset()
 
-    async def on_partitions_assigned(self, assigned: set[Any]) -> None:
+    async def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
         self._assigned, self._joined = frozenset(assigned), True
 
     def _member(self) -> Consumer:

@@ -94,7 +94,7 @@ class Sessions:
         self._settings, self._publisher = runtime.settings, runtime.publisher
         self._state_partitions = 1
         # By partition and session, and by their beginnings, the conversations that have not ended.
-        self._kept: dict[tuple[Any, ...], dict[int, Conversation]] = {}
+        self._kept: dict[tuple[int, str, str, str], dict[int, Conversation]] = {}
         self._heard_at: dict[int, float] = {}  # By partition when its last turn was said.
         self._ending = asyncio.Semaphore(_ENDING_AT_ONCE)
 
@@ -105,7 +105,7 @@ class Sessions:
         count = self._state_partitions = len(await partitions_of(kafka, topic))
         self._kept, self._heard_at = {}, {}
         at = {tp.partition: each for tp, each in committed.items()}
-        stored: dict[bytes, bytes | None] = {}
+        stored: dict[bytes | None, bytes | None] = {}
         async for message in read_topic(kafka, topic, numbers={tp.partition % count for tp in committed}):
             stored[message.key] = message.value
         for value in filter(None, stored.values()):

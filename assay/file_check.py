@@ -104,7 +104,7 @@ async def _verdict(checker: Checker[Any], record: Envelope, patience: ModelPatie
 
 def _follower(most: int) -> Callable[[Envelope], Envelope]:
     """Puts each record of a file behind up to so many turns before it; an id is one turn, sessions are a tenant's."""
-    sessions: LRUCache[tuple[Any, ...], dict[str, Turn]] = LRUCache(_MOST_SESSIONS)
+    sessions: LRUCache[tuple[str | None, str, str], dict[str, Turn]] = LRUCache(_MOST_SESSIONS)
 
     def follow(record: Envelope) -> Envelope:
         if not isinstance(record, Generation) or record.session is None or not most:

@@ -19,6 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from faust.types import TP
+
 _QUEUE = 16
 """Messages that may queue for a model: enough that it is never idle, few enough that the last does not wait long."""
 
@@ -43,7 +45,7 @@ _STRIKES = 3
 """Trials in vain while others are answered: one or two may be chance, as where one of two instances is down."""
 
 
-Assigned: TypeAlias = tuple[object, int]
+Assigned: TypeAlias = tuple[TP, int]
 """A partition, and the group's generation in which it was assigned."""
 
 

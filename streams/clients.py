@@ -7,8 +7,8 @@ import random
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, Self
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, Self
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -63,6 +63,18 @@ class Client(ABC):
             yield self
         finally:
             await self.stop()
+
+
+class Received(Protocol):
+    """A message as consumers give it: aiokafka's `ConsumerRecord`, which is untyped."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int  # In milliseconds since 1970.
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[tuple[str, bytes]]
 
 
 class Commit(NamedTuple):

@@ -8,14 +8,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from aiokafka.errors import KafkaError
+from faust.streams import Stream
+from faust.types import TP
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
 from streams.admission import AckWindow, Assigned, Gate, Place, Slot, Slots, Trial
+from streams.clients import Received
 from streams.errors import StreamError
+from streams.faust_app import GroupConsumer
 from streams.messages import (
     Handler,
     Hold,
@@ -76,9 +80,9 @@ class Delivery:
         self._handler = handler
         self._screen = screen
         self._takeover = takeover
-        self._answered: dict[tuple[Any, int], Outgoing | None] = {}
+        self._answered: dict[tuple[TP, int], Outgoing | None] = {}
         """By partition and offset what was answered before the partitions were taken over, and what follows yet."""
-        self._last_answered: dict[Any, tuple[int, float]] = {}
+        self._last_answered: dict[TP, tuple[int, float]] = {}
         """By partition the last such offset, and since when, by Unix time, there are any."""
         self._generation: int | None = None  # That of the last takeover.
         self._taking_over = asyncio.Lock()
@@ -92,7 +96,7 @@ class Delivery:
         self._slots = Slots(settings.delivery.concurrency)
         self._under_way: dict[asyncio.Task[None], Incoming] = {}
         self._draining = False
-        self._consumer: Any = None
+        self._consumer: GroupConsumer | None = None
         self._epoch = 0
 
     @property
@@ -109,9 +113,9 @@ class Delivery:
         """Number of records started and not finished, including held ones."""
         return len(self._under_way)
 
-    async def run(self, stream: Any) -> None:
+    async def run(self, stream: Stream[Any]) -> None:
         """Process a Faust stream of lists until it ends; the body of an agent."""
-        self._consumer = stream.app.consumer
+        self._consumer = cast("GroupConsumer", stream.app.consumer)
         async for event in stream.noack().events():
             message = event.message
             await self._begin_all(message.value, (message.tp, message.generation_id))
@@ -142,7 +146,7 @@ class Delivery:
             self._gate.open()
             self._draining = False
 
-    async def _begin_all(self, records: list[Any], partition: Assigned) -> None:
+    async def _begin_all(self, records: list[Received], partition: Assigned) -> None:
         """Begin the records of a list, unless there is a drain meanwhile: then the partition is being handed over."""
         epoch = self._epoch
         tp, generation = partition
@@ -191,11 +195,16 @@ class Delivery:
                 if epoch == self._epoch:
                     self._answered = answered
                     for tp, offset in sorted(answered):
-                        self._last_answered[tp] = offset, committed[tp].since
+                        self._last_answered[tp] = offset, committed[tp].since or 0.0
                 break
             self._generation = generation
 
-    def _next(self, records: list[Any], partition: Assigned) -> Any | None:
+    def _member(self) -> GroupConsumer:
+        if self._consumer is None:
+            raise StreamError(f"{self._name} has not begun to read")
+        return self._consumer
+
+    def _next(self, records: list[Received], partition: Assigned) -> Received | None:
         """Take off the list what is passed over, then the next record; None if the event loop is to have its turn."""
         passed_over = 0
         if self._screen is not None and (passed_over := self._screen(islice(reversed(records), _IN_A_TURN))):
@@ -214,9 +223,9 @@ class Delivery:
         if offset >= last:
             first = self._window.first(partition)
             since = time.time() if first is None else first.begun
-        self._consumer.acknowledge(partition[0], offset + 1, since)
+        self._member().acknowledge(partition[0], offset + 1, since)
 
-    def _begin(self, place: Place, record: Any, trial: Trial | None, follow_up: Outgoing | None) -> None:
+    def _begin(self, place: Place, record: Received, trial: Trial | None, follow_up: Outgoing | None) -> None:
         position, sent_at = (record.topic, record.partition, record.offset), record.timestamp / 1000
         incoming = Incoming(*position, record.key, record.value, Slot(self._slots), record.headers, sent_at)
         task = asyncio.create_task(self._deliver(incoming, trial, follow_up))
@@ -256,7 +265,7 @@ class Delivery:
         await self._send(answer, incoming)
 
     async def _send(self, answer: Sequence[Outgoing], incoming: Incoming) -> None:
-        while not self._consumer.is_member():
+        while not self._member().is_member():
             # The partitions may be another's, who answers the record: until the group says so, or the drain.
             if self._draining:
                 raise asyncio.CancelledError

@@ -45,7 +45,7 @@ class _ConsumerThread(driver.AIOKafkaConsumerThread):
         app = cast("GroupApp", self.app)
         self._assignor = RoundRobinPartitionAssignor
         consumer = group_consumer(app.settings, app.group, self._assignor)
-        consumer.notes = cast("_Consumer", self.consumer).notes
+        consumer.notes = cast("GroupConsumer", self.consumer).notes
         return consumer
 
     async def _fetch_records(
@@ -76,7 +76,7 @@ class _AsTheyAre(faust.Schema[Any, Any]):
         return message.value
 
 
-class _Consumer(driver.Consumer):
+class GroupConsumer(driver.Consumer):
     """Reads lists of records, and commits up to where they were acknowledged.
 
     Faust counts acknowledgements by the message, which here is a list; so they are not given to Faust, and what it
@@ -255,7 +255,7 @@ class GroupApp(faust.App):
             broker_rebalance_timeout=rebalance_timeout_seconds(settings.delivery),
         )
         self.boot_strategy.enable_kafka_producer = False
-        self.transport.Consumer = _Consumer  # type: ignore[misc]
+        self.transport.Consumer = GroupConsumer  # type: ignore[misc]
 
     def listen(self, topic: str, body: Callable[[Any], Awaitable[None]]) -> None:
         """Process the stream of `topic` with `body` as this app's agent; its messages are lists of records."""
@@ -263,13 +263,13 @@ class GroupApp(faust.App):
 
     async def progress(self) -> Mapping[TP, PartitionProgress]:
         """How far it has come in its partitions."""
-        consumer = cast("_Consumer", self.consumer)
+        consumer = cast("GroupConsumer", self.consumer)
         return cast("Mapping[TP, PartitionProgress]", await consumer._thread.call_thread(consumer.progress))  # noqa: SLF001
 
     @property
     def member_of(self) -> int | None:
         """The group's generation in which the partitions are its own; None where they may be others'."""
-        is_member = self.joined and cast("_Consumer", self.consumer).is_member()
+        is_member = self.joined and cast("GroupConsumer", self.consumer).is_member()
         return self.consumer_generation_id if is_member else None
 
     def _create_directories(self) -> None:

@@ -28,7 +28,7 @@ from schemas import (
     to_json,
 )
 from streams.admission import Slot
-from streams.clients import REQUEST_TIMEOUT_SECONDS, Client
+from streams.clients import REQUEST_TIMEOUT_SECONDS, Client, Received
 from streams.connection import connection, start
 from streams.errors import StreamError
 from streams.settings import StreamSettings, TopicSettings
@@ -138,8 +138,8 @@ attempt. It limits its own time, and is safe to call twice. Those of a partition
 """
 
 
-Screen: TypeAlias = Callable[[Iterable[Any]], int]
-"""How many of the next messages, aiokafka's `ConsumerRecord`s, a handler would pass over before the first that goes to
+Screen: TypeAlias = Callable[[Iterable[Received]], int]
+"""How many of the next messages a handler would pass over before the first that goes to
 it. They cost no task; the screen counts them."""
 
 
@@ -169,8 +169,8 @@ def record_message(record: Envelope, topics: TopicSettings, value: bytes | None 
     return Outgoing(topics.outputs, key, to_json(record) if value is None else value, headers)
 
 
-def recheck_message(message: Any, checker: str) -> Outgoing:
-    """A record of the outputs topic once more, an aiokafka `ConsumerRecord`, for one checker alone."""
+def recheck_message(message: Received, checker: str) -> Outgoing:
+    """A record of the outputs topic once more, for one checker alone."""
     return Outgoing(message.topic, message.key, message.value, [*message.headers, (RECHECK, checker.encode())])
 
 

@@ -5,9 +5,10 @@ import itertools
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from contextlib import aclosing
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from schemas import Envelope, Unreadable, read_record
+from streams.clients import Received
 from streams.messages import Outgoing, Publisher, Sent, TooLarge, recheck_message, recheck_of, record_message
 from streams.record_lines import Line
 from streams.settings import StreamSettings
@@ -68,8 +69,8 @@ async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[in
 
 async def past_records(
     settings: StreamSettings, wanted: Callable[[Envelope], bool], *, since: datetime, until: datetime, limit: int
-) -> AsyncGenerator[Any, None]:
-    """The first records of the outputs topic in a time that are `wanted`, as aiokafka gives them; none of a recheck."""
+) -> AsyncGenerator[Received, None]:
+    """The first records of the outputs topic in a time that are `wanted`; none of a recheck."""
     count, begin, end = 0, since.timestamp() * 1000, until.timestamp() * 1000
     async with aclosing(read_topic(settings.kafka, settings.topics.outputs, since=since)) as messages:
         async for message in messages:
@@ -86,7 +87,9 @@ async def past_records(
                 yield message
 
 
-async def send_again(settings: StreamSettings, past: AsyncGenerator[Any, None], checker: str, refuse: Refuse) -> int:
+async def send_again(
+    settings: StreamSettings, past: AsyncGenerator[Received, None], checker: str, refuse: Refuse
+) -> int:
     """Put records of the past onto their topic once more, for `checker` alone; as `publish_all`."""
     numbers = itertools.count(1)
     messages = ((next(numbers), recheck_message(message, checker)) async for message in past)

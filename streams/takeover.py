@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import structlog
 from aiokafka.admin import AIOKafkaAdminClient
@@ -22,7 +21,7 @@ from faust.types import TP
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_fixed
 
 from schemas import Origin
-from streams.clients import Commit, admin, single_consumer
+from streams.clients import Commit, Received, admin, single_consumer
 from streams.connection import start
 from streams.errors import StreamError
 from streams.messages import ANSWERS, Outgoing
@@ -68,12 +67,12 @@ class Takeover:
         async for message in read_topic(self.settings.kafka, *self.answers, since=since):
             if (place := self._answered(message, noted)) is not None:
                 at = Origin(topic=message.topic, partition=message.partition, offset=message.offset)
-                found[place] = None if place in followed else self.follow_up(message.value, at)
+                found[place] = None if place in followed else self.follow_up(message.value or b"", at)
         seconds = round(time.monotonic() - begun, 3)
         _log.info("answers read", checker=self.name, partitions=len(noted), answered=len(found), seconds=seconds)
         return found
 
-    def _answered(self, message: Any, committed: Mapping[TP, Commit]) -> tuple[TP, int] | None:
+    def _answered(self, message: Received, committed: Mapping[TP, Commit]) -> tuple[TP, int] | None:
         """The partition and offset that `message` answers, if it does so for this group beyond what is committed."""
         answers = next((value for key, value in message.headers if key == ANSWERS), b"///")
         name, topic, partition, offset = answers.decode(errors="replace").rsplit("/", 3)

@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from aiokafka import TopicPartition
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
 
 from schemas.base import Wire
-from streams.clients import REQUEST_TIMEOUT_SECONDS, Consumer, reader
+from streams.clients import REQUEST_TIMEOUT_SECONDS, Consumer, Received, reader
 from streams.connection import BrokerWatch, Report
 from streams.errors import BrokerUnavailable
 from streams.settings import KafkaSettings
@@ -36,8 +36,8 @@ async def read_topic(
     since: datetime | None = None,
     follow: bool = False,
     report: Report | None = None,
-) -> AsyncGenerator[Any, None]:
-    """The messages of `topics` (`ConsumerRecord`) from their beginning to where they ended at the time of the call.
+) -> AsyncGenerator[Received, None]:
+    """The messages of `topics` from their beginning to where they ended at the time of the call.
 
     Those of one partition come in their order, and the partitions are merged by the messages' timestamps. `numbers`
     are those of the partitions, if not all are read; of each only what follows the first message `since` a time.
@@ -108,8 +108,8 @@ async def _first_since(
     return first
 
 
-async def _merged(consumer: Consumer, ends: dict[TopicPartition, int], kafka: KafkaSettings) -> AsyncIterator[Any]:
-    waiting: dict[TopicPartition, deque[Any]] = {place: deque() for place in ends}
+async def _merged(consumer: Consumer, ends: dict[TopicPartition, int], kafka: KafkaSettings) -> AsyncIterator[Received]:
+    waiting: dict[TopicPartition, deque[Received]] = {place: deque() for place in ends}
     while waiting:
         for place in [place for place, queue in waiting.items() if not queue]:
             waiting[place].extend(await _following(consumer, place, ends[place], kafka))
@@ -122,7 +122,7 @@ async def _merged(consumer: Consumer, ends: dict[TopicPartition, int], kafka: Ka
             yield waiting[oldest].popleft()
 
 
-async def _following(consumer: Consumer, place: TopicPartition, end: int, kafka: KafkaSettings) -> list[Any]:
+async def _following(consumer: Consumer, place: TopicPartition, end: int, kafka: KafkaSettings) -> list[Received]:
     """The next messages of one partition before `end`; empty if there are no more."""
     heard = time.monotonic()
     while await consumer.position(place) < end:

@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import structlog
 from cachetools import LRUCache
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.monitor.outcomes import SeriesOutcome
 from schemas import Alert, SeriesAnew, TrueRateAlert
+from streams.clients import Received
 from streams.messages import Outgoing, alert_message
 from streams.metrics import StreamMetrics
 from streams.settings import KafkaSettings, TopicSettings
@@ -67,7 +68,7 @@ class Entry(BaseModel, Generic[SeriesT]):
     resets: int = 0  # Times that a topic was created again, and its offset set back.
     counted_at: float = 0.0  # When its last verdict was counted, in seconds since 1970.
 
-    def is_counted(self, record: Any) -> bool:
+    def is_counted(self, record: Received) -> bool:
         """True if the message is in it."""
         return bool(record.offset < self.offsets.get(record.topic, 0))
 
@@ -150,13 +151,13 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
                     entry.resets += 1
             self.entries[entry.key] = entry
 
-    def count(self, record: Any) -> None:
+    def count(self, record: Received) -> None:
         """Count the next message."""
         before = record.offset < self.next[record.topic]
         self.next[record.topic] = max(self.next[record.topic], record.offset + 1)
         self._count(record, before=before)
 
-    def _count(self, record: Any, *, before: bool) -> None:
+    def _count(self, record: Received, *, before: bool) -> None:
         try:
             outcome = SeriesOutcome.model_validate_json(record.value or b"")
             key = self._key(outcome)
@@ -226,7 +227,7 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
         self._outbox.append(message)
         _log.warning(alert.kind, id=alert.id, summary=alert.summary)
 
-    def _note(self, entry: Entry[SeriesT], record: Any) -> None:
+    def _note(self, entry: Entry[SeriesT], record: Received) -> None:
         """Note that the message is in the entry."""
         entry.offsets[record.topic] = record.offset + 1
         self._changed[entry.key] = None

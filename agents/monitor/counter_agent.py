@@ -97,7 +97,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
     def abandon(self) -> None:
         self._abandoned = True
 
-    async def on_partitions_revoked(self, revoked: set[Any]) -> None:
+    async def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
         """Write down and commit, while commits are still possible."""
         await super().on_partitions_revoked(revoked)
         async with self._lock:
@@ -222,9 +222,10 @@ async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence
     """By partition the message with the highest progress for each key: the last may be of one that was thought dead."""
     newest: dict[int, dict[bytes, tuple[tuple[int, ...], bytes]]] = {number: {} for number in partitions}
     async for record in read_topic(kafka, topic, numbers=partitions):
-        of, progress = newest[record.partition], tuple(map(int, dict(record.headers).get(PROGRESS, b"0 0").split()))
+        of, key = newest[record.partition], record.key or b""
+        progress = tuple(map(int, dict(record.headers).get(PROGRESS, b"0 0").split()))
         if record.value is None:
-            of.pop(record.key, None)
-        elif progress >= of.get(record.key, ((), b""))[0]:
-            of[record.key] = (progress, record.value)
+            of.pop(key, None)
+        elif progress >= of.get(key, ((), b""))[0]:
+            of[key] = (progress, record.value)
     return {number: {key: value for key, (_, value) in of.items()} for number, of in newest.items()}

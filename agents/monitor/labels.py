@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client import Counter
 from prometheus_client.core import Metric
@@ -23,6 +23,7 @@ from agents.routing import sample_point
 from agents.runtime import Runtime
 from schemas import Calibration, Label, ReviewRequest, content_id
 from schemas.base import Name
+from streams.clients import Received
 from streams.messages import Outgoing, calibration_message, request_message
 from streams.metrics import OTHER, StreamMetrics
 from streams.settings import KafkaSettings
@@ -93,7 +94,7 @@ class AskedRequest:
     draw: Draw
     expires_at: datetime
     # By annotator, the rank and the value of the last label; no value if it takes back the one before.
-    labels: dict[str, tuple[tuple[Any, ...], float | None]] = field(default_factory=dict)
+    labels: dict[str, tuple[tuple[datetime, bool, float], float | None]] = field(default_factory=dict)
     is_bet_on: bool = False  # True from its first label on, also if that was taken back.
 
     @property
@@ -158,7 +159,7 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
         self.calibrations[entry.key] = new = calibration_of(LabelKey(*entry.key), entry.series, self._now)
         return (calibration_message(new, self._topics, encoded(entry.key), self.number),)
 
-    def _count(self, record: Any, *, before: bool) -> None:
+    def _count(self, record: Received, *, before: bool) -> None:
         count = self._count_label if record.topic == self._topics.labels else super()._count
         count(record, before=before)
 
@@ -195,7 +196,7 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
         draw = Draw(*how, ids_of(request.version)[-1])
         self._asked.setdefault(request.verdict_id, AskedRequest(key, draw, request.expires_at))
 
-    def _count_label(self, record: Any, *, before: bool) -> None:
+    def _count_label(self, record: Received, *, before: bool) -> None:
         label = asked = None
         with suppress(ValidationError):
             label = Label.model_validate_json(record.value or b"")

@@ -35,6 +35,7 @@ from checkers.plugin import CheckerPlugin
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetter, DeadLetterReason, Envelope, Unreadable, read_record
+from streams.clients import Received
 from streams.record_lines import Line, read_lines
 from streams.record_sender import past_records, send_again, send_records
 from streams.replay import read_dead_letters
@@ -220,7 +221,7 @@ def recheck(
         drawn = sample == 1.0 or sample_point(record.source, record.id) < sample
         return drawn and kind in plugins[0].kinds and source in {None, record.source}
 
-    def past() -> AsyncGenerator[Any, None]:
+    def past() -> AsyncGenerator[Received, None]:
         return past_records(loaded.streams, wanted, since=since, until=until, limit=limit)
 
     topics, group = loaded.streams.topics, f"{loaded.streams.topics.prefix}.{checker}"
@@ -244,7 +245,7 @@ def recheck(
 
 
 async def _priced(
-    loaded: Configuration, plugins: list[CheckerPlugin], messages: AsyncGenerator[Any, None]
+    loaded: Configuration, plugins: list[CheckerPlugin], messages: AsyncGenerator[Received, None]
 ) -> tuple[int, list[str]]:
     """The number of records, and their cost estimated from some that are checked."""
     from assay.wiring import wired
@@ -256,7 +257,7 @@ async def _priced(
         async with aclosing(messages):
             async for message in messages:
                 found += 1
-                yield Line(found, message.value, length=len(message.value), end=0)
+                yield Line(found, value := message.value or b"", length=len(value), end=0)
 
     drawn, patience = FileSample(lines(), 10), ModelPatience(lambda note: click.echo(note, err=True))
     async with wired(loaded, plugins) as service:
