@@ -214,7 +214,7 @@ def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str |
         return "the reply has '...' where its own words belong"
     if any(text.startswith("> ") for text in strings) and "> > " not in last.content:
         return "the reply repeats the mark of a quotation"
-    if complained and any(complained in text for text in strings):
+    if complained and any(complained.casefold() in text.casefold() for text in strings):
         return "the reply repeats what was said about the one before"
     # What stands in the material is an answer, though an example may say the same.
     if len(re.findall(r"\w+", " ".join(strings))) < _FEWEST_WORDS or all(text in last.content for text in strings):

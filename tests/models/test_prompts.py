@@ -131,7 +131,8 @@ def test_the_mark_of_a_quotation_is_no_answer():
 
 
 async def test_what_was_said_about_a_reply_is_none(model: MeteredModel, stub: StubEndpoint):
-    entry = {"sentence": "a sentence is missing or invented", "reason": "It is so."}
+    # Small models begin it with a capital letter.
+    entry = {"sentence": "A sentence is missing or invented.", "reason": "It is so."}
     replies = [json.dumps({"reason": reason, "is_consistent": True}) for reason in ([], [entry] * 2)]
     stub.play(list(map(stubs.says, replies)))
     with pytest.raises(ModelFailed, match="repeats what was said about the one before") as failure:
