@@ -7,6 +7,8 @@ from checkers.wording import labelled
 from models.wording import counted, on_a_line
 from schemas import RetrievalEvidence, Verdict
 
+_REASON = 240  # characters of a finding's reason, with who matched the texts
+
 
 def explain(verdict: Verdict) -> Iterator[str]:
     """Lines about a rejected hit; none about a verdict that does not reject."""
@@ -26,7 +28,7 @@ def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:
         what = f"The matched text {'answers' if evidence.is_question else says} the query"
     else:
         findings = sorted((getattr(found, name) for name in failing), key=lambda one: one.score)
-        why = next((f"; {on_a_line(one.reason).rstrip('.')}" for one in findings if one.reason), "")
+        why = next((f"; {on_a_line(one.reason, _REASON).rstrip('.')}" for one in findings if one.reason), "")
         what = {
             (): "The matched text does not answer the query",
             ("text_to_query",): "The query does not follow from the matched text",

@@ -266,8 +266,8 @@ class Matcher:
         if any(language_of(text) for one in claims for text in (one.reference, one.whole)):
             return await self._grade(task, claims)
         answer = await self._bundled.grade(task, claims)
-        better = f"{other:g} of {len(_matching_pairs())} built-in pairs, {self._name} on {own:g}"
-        said = f"matched by {self._bundled.name}, which is right on {better}"
+        said = f"by {self._bundled.name}, right on {other:g} of {len(_matching_pairs())} built-in pairs; "
+        said += f"{self._name} on {own:g}"
         grades = (tuple(replace(one, reason=f"{one.reason} ({said})") for one in each) for each in answer.reply)
         return replace(answer, reply=tuple(grades))
 

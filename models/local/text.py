@@ -63,6 +63,10 @@ def _time(hour: str, minute: str | None, half: str) -> str:
     return f"{int(hour) % 12 + 12 * (half.lower() == 'p')}:{minute or '00'}"
 
 
+def _scaled(number: str, scale: str) -> str:
+    return f"{float(number) * _SCALES[scale.strip().lower()]:.0f}"
+
+
 _FORMS: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
     (r"(?<=\d),(?=\d{3}(?!\d))", ""),
     (r"\b([12]\d{3})-(\d\d?)-(\d\d?)\b(?:T[\d:]+Z?)?", lambda found: _date(*found.groups()[::-1])),
@@ -70,7 +74,9 @@ _FORMS: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
     (rf"\b(\d\d?)(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b,?", lambda found: _date(*found.groups())),
     (r"(?i)\b(\d\d?)(?:[:.](\d\d))? ?([ap])\.?m\b\.?", lambda found: _time(*found.groups())),
     (r"\b0(?=\d:\d\d)", ""),
-    (rf"(?i){_NUMBER} ?({'|'.join(_SCALES)})\b", lambda found: f"{float(found[1]) * _SCALES[found[2].lower()]:.0f}"),
+    (rf"(?i){_NUMBER}([km]| ?(?:thousand|mn|million|bn|billion))\b", lambda found: _scaled(*found.groups())),
+    # Without a sign of money, 5 m are metres.
+    (rf"(?i)(?<=[€$£]){_NUMBER} ([km])\b", lambda found: _scaled(*found.groups())),
     (rf"([€$£]) ?{_NUMBER}", lambda found: f"{found[2]} {_SIGNS[found[1]]}"),
     (r"(?<=\d) ?(€|EUR|USD|GBP|%)(?!\w)", lambda found: f" {_SIGNS[found[1]]}"),
 )

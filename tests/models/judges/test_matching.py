@@ -72,7 +72,7 @@ async def test_one_that_says_yes_to_all_is_replaced_and_the_reason_says_so(judge
     judge = judge_of("short", None)
     grades = (await judge.grade("retrieval.cache", HIT)).reply
     assert [one.supported for (one,) in grades] == [True, True]
-    assert all(f"of 16 built-in pairs, {judge.name} on 8)" in one.reason for (one,) in grades)
+    assert all(f"of 16 built-in pairs; {judge.name} on 8)" in one.reason for (one,) in grades)
     asked = len(stub.requests)
     assert asked == 4 * len(PAIRS)
     # Kept on file, and of a language that the bundled judge does not read the model is asked.

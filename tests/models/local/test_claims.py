@@ -36,6 +36,7 @@ FAITHFUL = [
 FALSE = [
     (PARCEL, "Parcel 8 left the Leipzig hub.", "'8'"),
     (PARCEL, "On Monday parcel 7 left the Hamburg hub.", "'Hamburg'"),
+    ("The pit is 5 m wide.", "The pit is 8 m wide.", "'8'"),
     (PARCEL, "Delivery is not planned for Thursday.", "'not'"),
     ("The Basic plan costs 9 euros. The Family plan costs 19 euros.", "The Basic plan costs 19 euros.", "'19'"),
     ("The bank did not raise its rates.", "The bank raised its rates.", "has no denial"),
