@@ -63,7 +63,7 @@ _KEPT = {"prompt": "How long do you keep things?", "response": "We keep lost pro
 RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
     "yes": ("accept", _DOOR | {"sentence2": "At nine the keeper locked the north gate.", "answer": True}),
     "yes of others": ("accept", _DOOR | {"sentence2": "At nine the porter opened the north gate.", "answer": True}),
-    "no": ("reject", _DOOR | {"sentence2": "Nobody locked the north gate before ten.", "answer": False}),
+    "no": ("accept", _DOOR | {"sentence2": "Nobody locked the north gate before ten.", "answer": False}),
     "names": ("accept", {"kind": "extraction", "text": _MOVED, "entities": ["Milda Vasquez", "Tarsk", "Oberwald"]}),
     "not in the text": ("reject", {"kind": "extraction", "text": _BRIG, "entities": ["Corvina", "Brandt"]}),
     "bits": ("reject", {"kind": "labelling", "datapoint": "000001111100", "label": "0", "rubric": "bits"}),
@@ -89,8 +89,8 @@ RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
         _DESK | {"prompt": "Who found my umbrella?", "response": "The rules do not say who found it."},
     ),
 }
-"""With the model's own outcomes: it takes *opened* for *locked*, contradicts its no, copies the datapoint, and is wrong
-about a figure and about the second of two sentences."""
+"""With the model's own outcomes: it takes *opened* for *locked*, copies the datapoint, and is wrong about a
+figure and about the second of two sentences."""
 IN_A_LIST = {"kept": "accept", "one of two": "reject"}
 """The outcomes of the records that are judged in the form `list` as well."""
 
