@@ -31,7 +31,7 @@ _MOST_BYTES = 16_000_000  # of a response: the parse of a sentence of 10,000 cha
 _SHOWN_REPLY = 16_000
 _MOMENT = 1.0  # seconds that others wait at most for what the first question learns; endpoints refuse at once
 _DEADLINE_TIMEOUTS = 1.25  # time limit of a question with retries and the repair turn, in time limits of a request
-
+_TALK_TOKENS = 400  # before a short answer of a model that talks; a loop takes minutes on a small server
 _PROBE = Question("probe", "", (Message("user", "This only asks whether you answer. Reply yes."),), YesNo, max_tokens=4)
 
 
@@ -45,6 +45,7 @@ class AskedTurn:
     spent: list[Usage]  # the cost of every request that left for the question
     given_up: frozenset[str] = frozenset()  # what it does without besides what all do, as it was refused
     is_brief: bool = False  # the limit of the reply was the question's own
+    is_free: bool = False  # that limit does not count for it
     body: dict[str, Any] = field(default_factory=dict)
     has_left: bool = False  # else there was no connection: nothing was asked, and nothing is to be paid
     response: httpx.Response | None = None
@@ -73,7 +74,7 @@ class ChatModel:
         self._probes = list[Usage]()  # the cost of probes since a question ended; the next that ends is charged with it
         # Set once a request was not refused, or a question has ended: what it learned of refusals, all others know.
         self._first: asyncio.Event | None = None
-        self._talks = False  # an answer had no room in a reply of a few tokens
+        self._room: int | None = 0  # tokens before a short answer; None if it thinks: as many as the setting allows
 
     @property
     def name(self) -> str:
@@ -112,10 +113,11 @@ class ChatModel:
                     fault = str(unusable)
                     turn.messages = (*question.messages, *_repair(question, completion, fault))
                 except ModelFailed as failure:
-                    if failure.begun or not turn.is_brief:
+                    said = turn.completion and turn.completion.content
+                    if failure.begun or not turn.is_brief or (said and self._room):
                         raise
-                    # A model that thinks or talks before its answer has room for that from now on.
-                    self._talks = True
+                    # Without text, it thinks; with some, one reply without a limit tells.
+                    self._room, turn.is_free = (self._room, True) if said else (None, False)
         except (ModelError, asyncio.CancelledError) as error:
             # A question that is abandoned has its cost, too.
             error.usage = self._usage(turn)  # type: ignore[union-attr]
@@ -165,6 +167,9 @@ class ChatModel:
                         options={"headers": headers},
                     )
                 turn.completion = self._read(turn, turn.response)
+                if turn.is_free:
+                    said = turn.completion.content or ""
+                    self._room = _TALK_TOKENS if answer_of(said) == said.strip() else None
                 return turn.completion
             except openai.APIStatusError as error:
                 turn.response = response = error.response
@@ -187,8 +192,9 @@ class ChatModel:
     def _body(self, turn: AskedTurn) -> dict[str, Any]:
         """The request in JSON, without the configured `extra_body`; raises WindowExceeded."""
         question, most = turn.question, self._settings.max_tokens
-        turn.is_brief = question.max_tokens is not None and most != OMIT and not self._talks
-        wanted = question.max_tokens if turn.is_brief else None if most == OMIT else most
+        turn.is_brief = question.max_tokens is not None and most != OMIT and self._room is not None and not turn.is_free
+        own = (question.max_tokens or 0) + (self._room or 0)
+        wanted = own if turn.is_brief else None if most == OMIT else most
         return self._dialect.request(question, turn.messages, wanted, turn.given_up)
 
     def _read(self, turn: AskedTurn, response: httpx.Response) -> Completion:

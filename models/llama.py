@@ -16,7 +16,6 @@ from models.settings import EndpointSettings
 
 DEFAULT = "Qwen/Qwen2.5-1.5B-Instruct-GGUF/qwen2.5-1.5b-instruct-q4_k_m.gguf"
 _COMMIT = "91cad51170dc346986eccefdc2dd33a9da36ead9"
-
 _SLOTS, _CONTEXT_TOKENS = 2, 8192  # questions at once, which share the processor, and the window of each by default
 _SECONDS = 240.0  # time limit of a request that a processor can keep, where none is set
 

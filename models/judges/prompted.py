@@ -14,18 +14,10 @@ from typing import Literal
 
 import structlog
 
-from models import protocol
+from models import prompts, protocol
 from models.judges import self_test
 from models.judges.self_test import GOOD_ENOUGH, FormResult, Matcher, best_of, kept_test
-from models.prompts import (
-    QUESTIONS,
-    UNKNOWN_QUESTION,
-    ReasonedVerdicts,
-    SentenceVerdicts,
-    as_list,
-    control_sentences,
-    numbered,
-)
+from models.prompts import QUESTIONS
 from models.protocol import Answer, ClaimKind, Claims, Grades, Judgement, Model, ModelFailed, Question, YesNo
 from models.settings import JudgeSettings
 from models.wording import pieces_of
@@ -47,7 +39,6 @@ _WORD = re.compile(r"\w+")
 _RETRY_SECONDS = 60.0
 _RESPONSES = frozenset({ClaimKind.SUMMARY, ClaimKind.ANSWER})
 _OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})  # may have no reference
-
 _LOG = structlog.get_logger(__name__)
 
 
@@ -161,19 +152,19 @@ class Form:
         return dict(zip(asked, map(Support, each), strict=True))
 
     async def _by_list(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
-        texts = numbered(claims, asked)
-        answer = await self.model.ask(QUESTIONS.verdicts("supported_list", task, SentenceVerdicts, texts, asked))
+        texts, reply = prompts.numbered(claims, asked), prompts.SentenceVerdicts
+        answer = await self.model.ask(QUESTIONS.verdicts("supported_list", task, reply, texts, asked))
         verdicts = answer.reply.verdicts
         odds = map(protocol.logit, answer.probabilities or [float(one.supported) for one in verdicts])
         return {one.number: Support(value - self.threshold) for one, value in zip(verdicts, odds, strict=True)}
 
     async def _by_reasons(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
         # DCE (paper, section 3.1): a reason and a verdict for each sentence.
-        texts, reply = numbered(claims, asked), ReasonedVerdicts
+        texts, reply = prompts.numbered(claims, asked), prompts.ReasonedVerdicts
         noted = await self.model.ask(QUESTIONS.verdicts("supported_paper", task, reply, texts, asked))
         reasons = {one.number: one.reason for one in noted.reply.verdicts if one.number in asked}
         # AMC (section 3.2): for each reason whether its sentence is supported by it.
-        listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
+        listed = prompts.as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
         read = await self.model.ask(QUESTIONS.verdicts("convert", task, reply, {"reasons": listed}, reasons))
         marks = {one.number: protocol.logit(float(one.supported)) for one in read.reply.verdicts}
         return {number: Support(marks[number], reason) for number, reason in reasons.items() if number in marks}
@@ -209,14 +200,14 @@ class Form:
 
     async def _informing(self, task: str, claims: Claims, texts: Sequence[str]) -> list[str]:
         """Those of the texts that give information."""
-        question = claims.prompt or UNKNOWN_QUESTION
+        question = claims.prompt or prompts.UNKNOWN_QUESTION
         asked = [QUESTIONS.word("informs", task, {"question": question, "answer": text}) for text in texts]
         return [text for text, odds in zip(texts, await each_odds(self.model, asked), strict=True) if odds >= 0]
 
     async def _is_misled(self, task: str, claims: Claims, supports: Sequence[Support]) -> bool:
         """True if three sentences that are false for certain are called supported, too, or to give no information."""
         counts_out = any(one.claims_nothing for one in supports)
-        for control in control_sentences(claims.sentences, claims.reference, claims.whole):
+        for control in prompts.control_sentences(claims.sentences, claims.reference, claims.whole):
             (found,) = await self.supports(task, claims, {0: control})
             if found.odds < 0 and (not counts_out or await self._informing(task, claims, [control])):
                 return False

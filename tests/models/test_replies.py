@@ -167,6 +167,30 @@ async def test_a_model_that_talks_first_is_asked_once_more_without_the_limit_and
     assert len(stub.requests) == 3
 
 
+async def test_one_that_talks_without_end_is_cut_off_after_some_tokens(model_of: MakeModel, stub: StubEndpoint):
+    stub.play(lambda request: says("Well, " * 9, finish_reason="length"))
+    model = model_of()
+    for _ in range(2):
+        with pytest.raises(ModelFailed) as failure:
+            await model.ask(ASKED)
+        assert failure.value.cause == "judge_cut_off"
+    # Whether it thinks is told by one reply.
+    assert [request.body["max_tokens"] for request in stub.requests] == [4, 4096, 404]
+
+
+async def test_thought_without_a_tag_at_its_beginning_has_its_room(model_of: MakeModel, stub: StubEndpoint):
+    def thinks(request: StubRequest) -> Act:
+        limited = request.body["max_tokens"] < 999
+        return says("Okay, so", finish_reason="length") if limited else says("Hm.</think>no")
+
+    stub.play(thinks)
+    model = model_of()
+    for number in range(2):
+        asked = question(f"Text {number}.", reply=YesNo, complaint=lambda reply: None, max_tokens=4)
+        assert not (await model.ask(asked)).reply.yes
+    assert [request.body["max_tokens"] for request in stub.requests] == [4, 4096, 4096]
+
+
 async def test_tokens_from_the_endpoints_cache_are_read_and_priced(model_of: MakeModel, stub: StubEndpoint):
     usage = {
         "prompt_tokens": 1000,
