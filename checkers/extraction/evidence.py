@@ -159,21 +159,21 @@ def reason_of(evidence: ExtractionEvidence, error_bound: float | None) -> str:
     if evidence.causes:
         told = "; ".join(dict.fromkeys(map(cause_in_words, evidence.causes[:3])))
         return f"The extraction is not to be trusted: {told}."
-    count = len(evidence.entities)
+    count, untested = len(evidence.entities), evidence.untested
     texts = len({text.vector for one in evidence.rounds for text in (one.x, one.y, one.xor)})
-    who, whose = ("The entity is", "its") if count == 1 else (f"All {count} entities are", "their")
-    parts = [f"{who} found in the text, and so is what takes {whose} place, in {texts} texts"]
-    if evidence.untested:
-        listed = ", ".join(f"“{one.text}”" for one in evidence.untested[:3])
-        parts.append(f"{len(evidence.untested)} could not be tested ({listed})")
+    who = "The entity and its replacement" if count == 1 else f"All {count} entities and their replacements"
+    parts = [f"{who} are found in {texts} texts"]
+    if untested:
+        listed = ", ".join(f"“{one.text}”" for one in untested[:3])
+        parts.append(f"{len(untested)} could not be tested ({listed})")
     if count == 1:
-        parts.append("one entity alone has no other to depend on, and of that the tests miss all")
+        parts.append("Whether an entity depends on another is not tested with one alone")
     if error_bound is None:
-        parts.append("of answers that varied the best were taken, and how much that misses is not known")
+        parts.append("Of answers that varied the best were taken; how much that misses is not known")
     else:
-        missed = f"the tests miss a fault in a tenth of all such texts in up to {error_bound:.1%} of checks"
-        parts.append(f"{missed}, a rarer one mostly, and what the list lacks always")
-    return "; ".join(parts) + "."
+        parts.append(f"A fault in one of ten such texts is missed in up to {error_bound:.1%} of checks")
+        parts.append("Entities that the list lacks are never noticed")
+    return ". ".join(parts) + "."
 
 
 def cause_in_words(cause: FailureCause) -> str:
@@ -182,13 +182,13 @@ def cause_in_words(cause: FailureCause) -> str:
     entity = f"“{cause.entity}”"
     share = f"{cause.named} of {cause.answers}"
     return {
-        "weak": f"{entity} is found only in some texts: it, or what takes its place, in {share} answers",
-        "merged": f"{entity} is extracted in one with another, as {forms}",
+        "weak": f"{entity} is found only in some texts: it or its replacement in {share} answers",
+        "merged": f"{entity} is extracted together with others, as {forms}",
         "split": f"{entity} is extracted in parts, as {forms}",
         "partial": f"{entity} is extracted in another form, as {forms}",
-        "replacement_fault": f"{forms}, in the place of {entity}, is found in {share} answers only",
+        "replacement_fault": f"{forms}, the replacement of {entity}, is found in only {share} answers",
         "assumed_knowledge": f"{entity} is not in the text",
-        "never_named": f"{entity} is found, and {forms} in its place never is",
+        "never_named": f"{entity} is found, but its replacement {forms} never is",
         "not_given": f"{entity} is on the list, but found in {share} answers about the text as it is",
         "wording": f"{entity} is found in {share} answers once the text is put into other words",
     }[cause.kind]
