@@ -139,8 +139,8 @@ attempt. It limits its own time, and is safe to call twice. Those of a partition
 
 
 Screen: TypeAlias = Callable[[Iterable[Received]], int]
-"""How many of the next messages a handler would pass over before the first that goes to
-it. They cost no task; the screen counts them."""
+"""How many of the next messages a handler would pass over before the first that goes to it. They cost no task; the
+screen counts them."""
 
 
 def recheck_of(headers: Sequence[tuple[str, bytes]]) -> str | None:

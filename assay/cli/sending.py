@@ -257,7 +257,8 @@ async def _priced(
         async with aclosing(messages):
             async for message in messages:
                 found += 1
-                yield Line(found, value := message.value or b"", length=len(value), end=0)
+                value = message.value or b""
+                yield Line(found, value, length=len(value), end=0)
 
     drawn, patience = FileSample(lines(), 10), ModelPatience(lambda note: click.echo(note, err=True))
     async with wired(loaded, plugins) as service:
