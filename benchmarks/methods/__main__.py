@@ -31,6 +31,7 @@ OPTIONS = {
     "--model": (..., "its name"),
     "--rows": (100, "of each set at most"),
     "--keep": (Path("out/methods.answers"), "answers"),
+    "--measurer": ("", "base URL of another model, which says how far LINK's head and tail are apart"),
 }
 
 

@@ -22,8 +22,12 @@ _HEADS = ["corpus", "x' is", "labeller", "datapoints", "decided", "passed", "95%
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Print for each corpus and strategy how many datapoints pass, and the verdict of trust."""
-    print(table(_HEADS, list(_lines(options))))
+    """Print for each corpus and strategy how many datapoints pass, and the verdict of trust; each as it comes, too."""
+    lines: list[list[object]] = []
+    for line in _lines(options):
+        print(*line, sep=" | ", flush=True)
+        lines.append(line)
+    print(f"\n{table(_HEADS, lines)}")
 
 
 def _lines(options: argparse.Namespace) -> Iterator[list[object]]:

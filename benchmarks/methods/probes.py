@@ -2,15 +2,18 @@
 
 import argparse
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.methods.model import asked, configured, figures
 from lab.link import statements
 from lab.link.rules import read_rules
 from lab.probes import ProbeRun
+from models.settings import SubjectSettings
 
 _RULES = ("never-left-country", "too-heavy-for-boat", "deficiency-and-food")
-_VALUES, _BEAMS = 10, 12
+# A build on two cores in an hour: more than 60 statements of three rules.
+_VALUES, _BEAMS = 5, 12
 
 
 def run(options: argparse.Namespace) -> None:
@@ -34,8 +37,15 @@ def build(options: argparse.Namespace) -> None:
     """Print what a build of three bundled rules finds, and write its statements next to the answers."""
     folder = options.keep.with_name(f"{options.model}.corpus")
     folder.mkdir(parents=True, exist_ok=True)
-    scorers = {"scorer": "endpoint:judge", "measurer": f"endpoint:{options.model}"}
+    scorers = {"scorer": "endpoint:judge"}
+    settings = configured(options)
+    # Several sentences at once are scored faster by a server whose requests share its cores.
+    settings = replace(settings, judge=settings.judge.model_copy(update={"concurrency": 4}))
+    if options.measurer:
+        another = SubjectSettings(backend="openai", base_url=options.measurer, model="measurer")
+        settings = replace(settings, subjects={**settings.subjects, "measurer": another})
+        scorers["measurer"] = "endpoint:measurer"
     rules = read_rules("bundled", _RULES)
-    built = statements.build(configured(options), rules, folder, scorers, values=_VALUES, beams=_BEAMS)
+    built = statements.build(settings, rules, folder, scorers, values=_VALUES, beams=_BEAMS)
     report, _ = asyncio.run(built)
     print("\n".join(report.lines))

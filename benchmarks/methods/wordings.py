@@ -199,14 +199,19 @@ _FACTS = (
     ("A bison is heavier than a sheep.", "A sheep is heavier than a bison."),
     ("A camel is heavier than a wolf.", "A hedgehog is heavier than a wolf."),
     ("A moose is heavier than a beaver.", "An otter is heavier than a cow."),
-    ("Machu Picchu lies outside Brazil.", "Machu Picchu lies outside Peru."),
-    ("Big Ben lies outside Ireland.", "Big Ben lies outside England."),
-    ("Petra lies outside Egypt.", "Petra lies outside Jordan."),
-    ("Angkor Wat lies outside Thailand.", "Angkor Wat lies outside Cambodia."),
-    ("The Acropolis lies outside Italy.", "The Acropolis lies outside Greece."),
-    ("Neuschwanstein Castle lies outside Austria.", "Neuschwanstein Castle lies outside Germany."),
-    ("Table Mountain lies outside Kenya.", "Table Mountain lies outside South Africa."),
-    ("Mount Fuji lies outside China.", "Mount Fuji lies outside Japan."),
+    ("Machu Picchu is not in Brazil.", "Machu Picchu is not in Peru."),
+    ("Big Ben is not in Ireland.", "Big Ben is not in England."),
+    ("Petra is not in Egypt.", "Petra is not in Jordan."),
+    ("Angkor Wat is not in Thailand.", "Angkor Wat is not in Cambodia."),
+    ("The Acropolis is not in Italy.", "The Acropolis is not in Greece."),
+    ("Neuschwanstein Castle is not in Austria.", "Neuschwanstein Castle is not in Germany."),
+    ("Table Mountain is not in Kenya.", "Table Mountain is not in South Africa."),
+    ("Mount Fuji is not in China.", "Mount Fuji is not in Japan."),
+    ("Niagara Falls is not in Spain.", "Niagara Falls is not in Canada."),
+    ("The Brandenburg Gate is not in Poland.", "The Brandenburg Gate is not in Germany."),
+    ("Loch Ness is not in Wales.", "Loch Ness is not in Scotland."),
+    ("Uluru is not in New Zealand.", "Uluru is not in Australia."),
+    ("Borobudur is not in Vietnam.", "Borobudur is not in Indonesia."),
 )
 """What LINK's critic is asked of three bundled rules, types first: one that holds, and one that does not."""
 
@@ -228,6 +233,9 @@ async def _criticised(model: Model) -> list[list[object]]:
     for name, ask in {
         "with worked examples": lambda statement: worked({"statement": statement}),
         "zero-shot, as the paper": plainly,
+        "lies outside, for is not in": lambda statement: worked(
+            {"statement": statement.replace("is not in", "lies outside")}
+        ),
     }.items():
         odds = [[odds_of(await model.ask(ask(statement))) for statement in pair] for pair in _FACTS]
         chosen = sum(true > false for true, false in odds)

@@ -6,6 +6,7 @@ The likelihood of a sentence is the mean log-probability of its tokens.
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from statistics import fmean
 from typing import Annotated, Any
@@ -20,7 +21,7 @@ from checkers.model_patience import ModelPatience
 from models.build import build_model
 from models.endpoint import client_options, request_headers
 from models.prompts import QUESTIONS, PromptSet
-from models.protocol import Answer, ModelFailed, ModelUnavailable, Question, ReplyT
+from models.protocol import Answer, Message, ModelFailed, ModelUnavailable, Question, ReplyT
 from models.settings import OMIT, EndpointSettings, JudgeSettings, SubjectSettings
 from models.wording import first_line
 from models.work import gather_or_cancel
@@ -196,25 +197,27 @@ class SearchModels(PromptSet):
             await one.close()
 
     async def values(
-        self, sentences: Sequence[str], data_type: str, *, count: int, call: int, named: Sequence[str]
-    ) -> list[str]:
-        """Ask for `count` values of a data type with which all `sentences` are true, and none of `named`.
+        self, sentences: Sequence[str], data_type: str, *, count: int, earlier: Sequence[Sequence[str]]
+    ) -> list[str] | None:
+        """Ask for `count` values of a data type with which all `sentences` are true, behind the `earlier` lists.
 
-        None if there is no usable reply. `call` counts the calls for one gap from 1, so that no two of them are the
-        same question.
+        None if there is no usable reply.
         """
         question = self._question(
             "values",
             "longtail.values",
             _form(count),
-            {"sentences": "\n".join(f"{one}." for one in sentences), "named": ", ".join(named) or "nothing"},
-            {"count": str(count), "type": data_type, "call": str(call)},
+            {"sentences": "\n".join(f"{one}." for one in sentences)},
+            {"count": str(count), "type": data_type},
             salvage="values",
             written=_TOKENS_A_VALUE * count // 2,
             max_tokens=_TOKENS_A_VALUE * (count + 2),
         )
-        answer = await self._asked(self._knowledge, question)
-        return [] if answer is None else answer.reply.values
+        more = self._question("other_values", "longtail.values", ValuesReply, {}, {"count": str(count)}).messages[-1]
+        replies = (Message("assistant", ValuesReply(values=list(one)).model_dump_json()) for one in earlier)
+        turns = [turn for reply in replies for turn in (reply, more)]
+        answer = await self._asked(self._knowledge, replace(question, messages=(*question.messages, *turns)))
+        return None if answer is None else answer.reply.values
 
     async def probabilities(self, statements: Sequence[str]) -> list[float | None]:
         """Ask for the critic's probability that each statement is true; None if it gave no usable answer."""

@@ -208,10 +208,11 @@ class _Search:
     async def run(self, models: SearchModels, count: int) -> "_Search":
         """Ask for values in a few calls, and have them judged."""
         sentences = [filled(said, {self.gap.variable: "___"}) for said in self.gap.sentences]
-        misses = 0
-        for call in range(1, CALLS + 1):
-            values = await models.values(sentences, self.gap.data_type, count=count, call=call, named=list(self.named))
-            left = self._new(values)
+        misses, lists = 0, list[list[str]]()
+        for _ in range(CALLS):
+            values = await models.values(sentences, self.gap.data_type, count=count, earlier=lists)
+            lists += [] if values is None else [values]
+            left = self._new(values or ())
             for check in range(1 + len(self.gap.facts)):
                 told = await models.probabilities([self.gap.statements(value)[check] for value in left])
                 for value, probability in zip(left, told, strict=True):

@@ -10,6 +10,7 @@ from checkers.checker import Models, Thresholds
 from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
 from models.build import build_judge
 from models.local.judge import BundledJudge
+from models.protocol import Judgement
 from models.settings import JudgeSettings
 from schemas import RetrievalEvidence, Verdict, to_json
 from tests.attacks.texts import ATTACKS
@@ -100,6 +101,13 @@ async def test_a_score_is_held_against_the_thresholds(grade: float, outcome: str
     verdict = await checker.check(hit("One two?", "Two one?"))
     assert (verdict.outcome, _evidence(verdict).threshold) == (outcome, 0.7)
     assert (outcome == "accept") is ("do not follow from each other" not in verdict.reason)
+
+
+async def test_a_findings_reason_is_shown_whole_with_who_matched_the_texts():
+    who = "by bundled@15, right on 15 of 16 built-in pairs; openai/a-model-of-a-rather-long-name-1.5b-instruct on 11"
+    reason = f"its sentence says 'Thursday' where the query has 'Friday', and 'eleven' where it has 'twelve' ({who})"
+    checker = RetrievalChecker(RetrievalSettings(), Models(judge=grading(lambda *_: Judgement(0.1, reason, None))))
+    assert f"; {reason}." in (await checker.check(hit("One two?", "Two one?"))).reason
 
 
 async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubEndpoint):

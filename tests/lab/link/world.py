@@ -28,7 +28,7 @@ tools:
   answer: "yes"
 """
 
-_ASKED = re.compile(r"List (\d+) different things of the type (\w+)")
+_ASKED = re.compile(r"List (\d+) things of the type (\w+)")
 _WORD = re.compile(r"\s*\S+")
 NAME = re.compile(r"\b(tool|room)-(\d+)\b")
 
@@ -76,7 +76,7 @@ class World(StubEndpoint):
     def _said(self, request: StubRequest) -> str:
         if request.kind == "true_statement":
             return "yes" if self.holds(statements_of(request)[0]) >= 0.5 else "no"
-        count, data_type = _ASKED.findall(request.body["messages"][-1]["content"])[0]
+        count, data_type = _ASKED.findall(request.body["messages"][1]["content"])[0]
         named = named_in(request)
         values = [one for one in self.things[data_type] if one not in named][: int(count)]
         return orjson.dumps({"values": values}).decode()
@@ -138,6 +138,6 @@ def gaps_of(request: StubRequest) -> str:
 
 
 def named_in(request: StubRequest) -> list[str]:
-    """The values that are to be left out."""
-    told = request.quotes["Named before"]
-    return [] if told == "nothing" else told.split(", ")
+    """The values of the lists before this one."""
+    lists = [orjson.loads(one["content"]) for one in request.body["messages"] if one["role"] == "assistant"]
+    return [value for one in lists for value in one["values"]]
