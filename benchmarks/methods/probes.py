@@ -9,7 +9,6 @@ from benchmarks.methods.model import asked, configured, figures
 from lab.link import statements
 from lab.link.rules import read_rules
 from lab.probes import ProbeRun
-from models.settings import SubjectSettings
 
 _RULES = ("never-left-country", "too-heavy-for-boat", "deficiency-and-food")
 # A build on two cores in an hour: more than 60 statements of three rules.
@@ -42,7 +41,9 @@ def build(options: argparse.Namespace) -> None:
     # Several sentences at once are scored faster by a server whose requests share its cores.
     settings = replace(settings, judge=settings.judge.model_copy(update={"concurrency": 4}))
     if options.measurer:
-        another = SubjectSettings(backend="openai", base_url=options.measurer, model="measurer")
+        another = settings.subjects[options.model].model_copy(
+            update={"base_url": options.measurer, "model": "measurer"}
+        )
         settings = replace(settings, subjects={**settings.subjects, "measurer": another})
         scorers["measurer"] = "endpoint:measurer"
     rules = read_rules("bundled", _RULES)

@@ -228,16 +228,19 @@ async def _criticised(model: Model) -> list[list[object]]:
         asked_about = f"Is this statement correct? Answer yes or no.\n{statement}"
         return Question("critic", "1", (Message("user", asked_about),), YesNo, max_tokens=WORD_TOKENS)
 
-    worked = partial(QUESTIONS.word, "true_statement", "longtail.critic")
+    def worked(statement: str) -> Question[YesNo]:
+        return QUESTIONS.word("true_statement", "longtail.critic", {"statement": statement})
+
+    places = [pair for pair in _FACTS if "is not in" in pair[0]]
+    outside = [[one.replace("is not in", "lies outside") for one in pair] for pair in places]
     rows: list[list[object]] = []
-    for name, ask in {
-        "with worked examples": lambda statement: worked({"statement": statement}),
-        "zero-shot, as the paper": plainly,
-        "lies outside, for is not in": lambda statement: worked(
-            {"statement": statement.replace("is not in", "lies outside")}
-        ),
-    }.items():
-        odds = [[odds_of(await model.ask(ask(statement))) for statement in pair] for pair in _FACTS]
+    for name, facts, ask in (
+        ("with worked examples", _FACTS, worked),
+        ("zero-shot, as the paper", _FACTS, plainly),
+        ("landmarks: is not in", places, worked),
+        ("landmarks: lies outside", outside, worked),
+    ):
+        odds = [[odds_of(await model.ask(ask(statement))) for statement in pair] for pair in facts]
         chosen = sum(true > false for true, false in odds)
         sides = list(zip(*odds, strict=True))
         accepted = [sum(one >= math.log(START / (1 - START)) for one in side) / len(side) for side in sides]

@@ -39,10 +39,10 @@ def _unfounded(run: LabellingRun) -> str:
 
 def _fault(run: LabellingRun, last: LabellingRound) -> str:
     if last.fault == "echo":
-        return "the datapoint that was to be like the given one is the given one."
+        return "the labeller copied the datapoint, and was to make another one like it."
     names = run.criteria if last.challenge == "isomorphism" else run.total_criteria
     bits = zip(names, last.encoding, last.similar_encoding, strict=True)
-    differing = [f"{name} ({a} there, {b} here)" for name, a, b in bits if a != b]
+    differing = [f"{name} (the datapoint has {a}, this one {b})" for name, a, b in bits if a != b]
     more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
     apart = ", ".join(differing[:_NAMED]) + more or "nothing"
     if last.fault == "unmatched_part":

@@ -165,9 +165,9 @@ class SearchModels(PromptSet):
         super().__init__()
         critic = _endpoint_of(configured, "judge", "the critic")
         named = {role: name for role, name in scorers.items() if name is not None}
-        if len(set(named.values())) < len(named):
-            raise CannotRun("--measurer is the scorer, which finds apart what it ranked; name another one")
         self._scorers = {role: _scorer(configured, name, f"--{role}") for role, name in named.items()}
+        if len({one.name for one in self._scorers.values()}) < len(named):
+            raise CannotRun("--measurer is the scorer, which finds apart what it ranked; name another model")
         self.failures: Counter[str] = Counter()
         """Questions without a usable answer, by cause; they are asked again by the next build."""
         # Values are to be of many sorts.

@@ -67,16 +67,19 @@ class RuleStatements:
 
 
 def report(rules: Sequence[RuleStatements], costs: Mapping[str, Usage], failures: Mapping[str, int]) -> Report:
-    """The figures of a build: tables of rules and of variables, the mean delta of the rules that have one, and costs.
+    """The figures of a build: tables of rules and of variables, the mean of the deltas with its 95% interval, and costs.
 
     `costs` are by the role of the model, those of earlier runs of the same folder included; `failures` are the
     questions without a usable answer, by cause.
     """
     deltas = [one.delta for one in rules if one.delta is not None]
+    spreads = [one.interval[1] - one.interval[0] for one in rules if one.interval is not None]
+    mean, reach = fmean(deltas) if deltas else None, math.hypot(*spreads) / 2 / max(len(spreads), 1)
     rows = [one.row() for one in rules]
     of_variables = [asdict(each) for one in rules for each in one.searched.variables]
     figures = {
-        "mean_delta": fmean(deltas) if deltas else None,
+        "mean_delta": mean,
+        "mean_interval": [mean - reach, mean + reach] if mean is not None and len(spreads) == len(deltas) else None,
         "costs": {role: usage.model_dump(exclude={"cached", "seconds"}) for role, usage in costs.items()},
         "failures": dict(failures),
     }

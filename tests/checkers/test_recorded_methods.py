@@ -131,7 +131,7 @@ async def test_verdicts_are_those_that_the_model_gave():
     outcomes |= {f"{name}, in a list": told for name, told in IN_A_LIST.items()}
     assert {name: one.outcome for name, one in found.items()} == outcomes
     assert "“Brandt” is not in the text" in found["not in the text"].reason
-    assert "is the given one" in found["bits"].reason
+    assert "the labeller copied the datapoint" in found["bits"].reason
     assert all(verdict.usage.calls == 0 for verdict in found.values())
     calls = [evidence_of(ToolCallEvidence, found[name]) for name, (_, one) in RECORDS.items() if "tools" in one]
     assert [one.finding for one in calls[2].findings] == ["supported", "unsupported"]

@@ -162,7 +162,7 @@ async def test_plain_criteria_go_to_the_judge_without_the_applications_prompt_an
     labeller.generates = lambda x, asked: "You will regret this."
     verdict = await checker.check(labelling("Thanks, friend.", "polite", rubric="polite"))
     assert verdict.outcome == "reject"
-    assert "thanks (1 there, 0 here)" in verdict.reason
+    assert "thanks (the datapoint has 1, this one 0)" in verdict.reason
 
 
 async def test_picking_shows_five_candidates_of_which_one_matches(

@@ -27,8 +27,10 @@ def numbers(statements: list[Statement]) -> list[int]:
 def test_the_separation_is_what_the_likelihoods_make_it(beams: int, tools: int, left: int, tmp_path: Path):
     """Each of the two rerankings keeps three quarters of the tools, or so many beams; what both have is left out."""
     with World(tools=tools, rooms=8) as world:
-        (rule,) = build(world, tmp_path, beams=beams)["rules"]
-    assert rule["delta"] == pytest.approx(0.1 * max(tools - left, left))
+        figures = build(world, tmp_path, beams=beams)
+    (rule,) = figures["rules"]
+    assert rule["delta"] == figures["mean_delta"] == pytest.approx(0.1 * max(tools - left, left))
+    assert figures["mean_interval"] == pytest.approx([rule["low"], rule["high"]])
     statements = list(read_corpus(tmp_path / "out"))
     assert rule["head"] + rule["tail"] == len(statements)
     assert rule["in_both"] == 8 * max(0, 2 * left - tools)

@@ -83,6 +83,10 @@ WRONG = [
     ({"arguments": ("t.yaml", "--scorer", "endpoint:nobody")}, "--scorer: there is no model 'nobody'; configured are"),
     ({"arguments": ("t.yaml", "--scorer", "a/model")}, "--scorer a/model: allowed are endpoint:judge and endpoint:SUB"),
     ({"arguments": ("t.yaml", "--measurer", "endpoint:judge")}, "--measurer is the scorer"),
+    (
+        {"ASSAY_SUBJECTS__RULER__MODEL": "world", "arguments": ("t.yaml", "--measurer", "endpoint:ruler")},
+        "--measurer is",
+    ),
     ({"arguments": ("none.yaml",)}, "none.yaml: cannot be read: No such file"),
 ]
 
