@@ -29,7 +29,7 @@ PARTS = {
 OPTIONS = {
     "--base-url": (..., "of the API, up to what stands before /chat/completions"),
     "--model": (..., "its name"),
-    "--rows": (100, "of each set at most"),
+    "--rows": (6, "of each set at most; all parts with 6 take about an hour on two cores"),
     "--keep": (Path("out/methods.answers"), "answers"),
     "--measurer": ("", "base URL of another model, which says how far LINK's head and tail are apart"),
 }

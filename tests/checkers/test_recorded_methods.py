@@ -89,8 +89,8 @@ RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
         _DESK | {"prompt": "Who found my umbrella?", "response": "The rules do not say who found it."},
     ),
 }
-"""With the model's own outcomes: it takes *opened* for *locked*, copies the datapoint, and is wrong about a
-figure and about the second of two sentences."""
+"""With the model's own outcomes: it takes *opened* for *locked*, keeps no criterion of the bits, and is wrong about
+a figure and about the second of two sentences."""
 IN_A_LIST = {"kept": "accept", "one of two": "reject"}
 """The outcomes of the records that are judged in the form `list` as well."""
 
@@ -131,7 +131,7 @@ async def test_verdicts_are_those_that_the_model_gave():
     outcomes |= {f"{name}, in a list": told for name, told in IN_A_LIST.items()}
     assert {name: one.outcome for name, one in found.items()} == outcomes
     assert "“Brandt” is not in the text" in found["not in the text"].reason
-    assert "the labeller copied the datapoint" in found["bits"].reason
+    assert "no part of “000001111101” is like “000001111100”" in found["bits"].reason
     assert all(verdict.usage.calls == 0 for verdict in found.values())
     calls = [evidence_of(ToolCallEvidence, found[name]) for name, (_, one) in RECORDS.items() if "tools" in one]
     assert [one.finding for one in calls[2].findings] == ["supported", "unsupported"]
