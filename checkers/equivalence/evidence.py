@@ -25,7 +25,8 @@ def proof_reason(proof: EquivalenceProof, sentences: tuple[str, str]) -> str:
         return "The yes is proved: the sentences align phrase by phrase."
     pairs = [pair for alignment in proof.alignments for pair in alignment.pairs]
     if denied := next((pair for pair in pairs if pair.confirmed is False), None):
-        return f"The yes has no proof: {_quoted(denied.first)} and {_quoted(denied.second)} could not mean the same."
+        told = f"{_quoted(denied.first)} and {_quoted(denied.second)} could not mean the same"
+        return f"The yes has no proof: by the model that was asked, {told}."
     found = []
     for side, sentence in enumerate(sentences, start=1):
         # Of the alignment that leaves the fewest.
@@ -33,7 +34,7 @@ def proof_reason(proof: EquivalenceProof, sentences: tuple[str, str]) -> str:
         if runs := _runs(sentence, left[:_MOST_WORDS]):
             words = ", ".join(_quoted(sentence[start:end]) for start, end in runs)
             found.append(f"{words}{' …' * (len(left) > _MOST_WORDS)} in sentence {side}")
-    why = f"these words have no counterpart: {'; '.join(found)}" if found else "no phrases match"
+    why = f"no matching phrase covers {'; '.join(found)}" if found else "no phrases match"
     return f"The yes has no proof: {why}."
 
 
