@@ -67,7 +67,7 @@ class RuleStatements:
 
 
 def report(rules: Sequence[RuleStatements], costs: Mapping[str, Usage], failures: Mapping[str, int]) -> Report:
-    """The figures of a build: tables of rules and of variables, the mean of the deltas with its 95% interval, and costs.
+    """The figures of a build: tables of rules and of variables, the mean delta with its 95% interval, and costs.
 
     `costs` are by the role of the model, those of earlier runs of the same folder included; `failures` are the
     questions without a usable answer, by cause.

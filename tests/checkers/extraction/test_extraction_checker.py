@@ -67,6 +67,10 @@ class TestAccepted:
         for one in evidence.rounds:
             assert int(one.xor.vector, 2) == int(one.x.vector, 2) ^ int(one.y.vector, 2)
 
+    def test_with_what_small_models_copy_from_the_prompts_example(self):
+        verdict = checked(lambda text: [*places(text), "The Third Man", "otter"])
+        assert (verdict.outcome, evidence_of(verdict).extra) == ("accept", ())
+
 
 class TestRejected:
     def test_a_weak_entity(self):
