@@ -50,7 +50,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
     """Decides whether the subject that extracted entities does so whatever stands in their places."""
 
     name = "extraction"
-    version = "3"
+    version = "4"
 
     def __init__(self, settings: ExtractionSettings, models: Models) -> None:
         super().__init__(settings, models)
