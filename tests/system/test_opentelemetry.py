@@ -129,7 +129,7 @@ async def test_spans_of_three_packages_are_judged_and_their_verdicts_come_back_t
             # One of the applications calls a tool, which is a record of its own.
             count = len(calls) + 1
             await until(lambda: len(_consistency(endpoint.events)) >= len(calls), lambda: endpoint.events)
-            assert service.metric("assay_otlp_records_total") == count
+            await until(lambda: service.metric("assay_otlp_records_total") == count)
     assert {event["gen_ai.evaluation.name"] for event in endpoint.events} <= {"consistency", "tool_call"}
     events = _consistency(endpoint.events)
     assert sorted((event["trace"], event["span"]) for event in events) == sorted(calls)
