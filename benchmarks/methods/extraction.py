@@ -43,7 +43,8 @@ async def _outcomes(options: argparse.Namespace, models: Models) -> list[tuple[s
     sentences = sorted(_sentences(options))
     for number, text in enumerate(Random(1).sample(sentences, options.rows)):
         try:
-            listed = prompts.taken((await subject.ask(prompts.entities(text))).reply, text)
+            named = (await subject.ask(prompts.entities(text))).reply.entities
+            listed = [one for one in named if one.entity not in prompts.example or one.entity in text]
         except ModelFailed as failure:
             found.append((f"no list: {failure.cause_of_subject}", None))
             continue

@@ -102,7 +102,9 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         if "unusable" in outcomes and "failed" not in outcomes:
             raise Undecidable("subject_unusable", f"too many answers of {subject.name} could not be read for a test")
         found = shown(made) | (statistics(made, original) if is_full else {})
-        return self._decision(record, located, known + causes(made), repeats, entities=entities, **found)
+        return self._decision(
+            record, located, known + causes(made, self._prompts.example), repeats, entities=entities, **found
+        )
 
     async def _paraphrased(self, located: Located) -> Located:
         """The same entities in a paraphrase of the text; raises Undecidable if none keeps them."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from math import prod
@@ -40,10 +40,11 @@ def not_given(kind: Literal["not_given", "wording"], entities: Sequence[str], fo
     ]
 
 
-def causes(tried: Tried) -> list[FailureCause]:
+def causes(tried: Tried, example: Collection[str]) -> list[FailureCause]:
     """The causes for which the tests reject, looked for in all answers that were taken; none if they do not.
 
-    What stands in an entity's place must be named in each text, or in half of all answers where that is lenient.
+    What stands in an entity's place must be named in each text, or in half of all answers where that is lenient. What
+    is copied of the entities that the prompt shows is no knowledge.
     """
     results = [one for one in tried.results if one.outcome == "failed"][:1] or tried.results
     counts = list(zip(tried.named(replaced=False), tried.named(replaced=True), strict=True))
@@ -53,7 +54,7 @@ def causes(tried: Tried) -> list[FailureCause]:
     if not lost:
         return []
     of_entities = (_of_entity(j, tried, *counts[j]) for j in range(len(counts)) if lost >> j & 1)
-    return list(islice(chain(chain.from_iterable(of_entities), _assumed(tried)), _MOST_LISTED))
+    return list(islice(chain(chain.from_iterable(of_entities), _assumed(tried, example)), _MOST_LISTED))
 
 
 def _of_entity(j: int, tried: Tried, unreplaced: EntityCount, replaced: EntityCount) -> Iterator[FailureCause]:
@@ -91,14 +92,14 @@ def _form(j: int, there: Sequence[str], extracted: Sequence[str]) -> tuple[_Form
     return ("split", parts) if len(parts) > 1 else ("partial", longer + parts)
 
 
-def _assumed(tried: Tried) -> Iterator[FailureCause]:
-    """What is in none of the texts that it was extracted from."""
+def _assumed(tried: Tried, example: Collection[str]) -> Iterator[FailureCause]:
+    """What is in none of the texts that it was extracted from, nor shown by the prompt."""
     located = tried.located
     for found in tried.besides()[:_MOST_SHOWN]:
         entity = found.entity
         about = (v for v, known in tried.answers.items() if any(one and entity in one for one in known))
         texts = (located.sentence(v) for v in about if not is_among(entity, located.in_places(v)))
-        if all(absent(find_mentions(text, [entity])) for text in texts):
+        if entity not in example and all(absent(find_mentions(text, [entity])) for text in texts):
             yield FailureCause(kind="assumed_knowledge", entity=entity, named=found.times, answers=found.answers)
 
 

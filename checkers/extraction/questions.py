@@ -64,11 +64,8 @@ class ExtractionPrompts(PromptSet):
     def __init__(self) -> None:
         super().__init__()
         replies = (content for role, content in self._turns["entities"] if role == "assistant")
-        self._shown = {one.entity for reply in replies for one in EntitiesReply.model_validate_json(reply).entities}
-
-    def taken(self, reply: EntitiesReply, text: str) -> list[FoundEntity]:
-        """The entities of a reply, without those of the prompt's example that `text` lacks: small models copy them."""
-        return [one for one in reply.entities if one.entity not in self._shown or one.entity in text]
+        self.example = {one.entity for reply in replies for one in EntitiesReply.model_validate_json(reply).entities}
+        """Entities of the prompt's example, which small models copy."""
 
     def entities(self, text: str, under: str | None = None) -> Question[EntitiesReply]:
         """The entities of `text`; `under` is the prompt of the application that the subject works for."""
@@ -102,7 +99,7 @@ class Respondent:
     def __init__(self, subject: Model, prompts: ExtractionPrompts, record: Extraction) -> None:
         self._subject = subject
         self._prompts = prompts
-        self._text, self._under = record.text, record.prompt
+        self._under = record.prompt
         self.classes = {one.entity: one.kind for one in record.listed if one.kind}
         """By each entity that was extracted, as it was spelled first, the class that the subject gave it."""
 
@@ -141,11 +138,10 @@ class Respondent:
             replies = await sample(self._subject, self._prompts.entities(text, self._under), count, first)
         except ModelFailed as error:
             raise Undecidable(error.cause_of_subject, f"{self._subject.name}: {error.detail}") from error
-        taken = [None if one is None else self._prompts.taken(one, self._text) for one in replies]
-        for found in (found for some in taken for found in some or ()):
+        for found in (found for one in replies if one is not None for found in one.entities):
             if found.kind.strip():
                 self.classes.setdefault(found.entity, found.kind.strip())
-        return [None if some is None else tuple(found.entity for found in some) for some in taken]
+        return [None if one is None else tuple(found.entity for found in one.entities) for one in replies]
 
 
 def form_cases(method: str) -> Iterator[FormCase]:

@@ -69,7 +69,10 @@ class TestAccepted:
 
     def test_with_what_small_models_copy_from_the_prompts_example(self):
         verdict = checked(lambda text: [*places(text), "The Third Man", "otter"])
-        assert (verdict.outcome, evidence_of(verdict).extra) == ("accept", ())
+        assert verdict.outcome == "accept"
+        assert {one.entity for one in evidence_of(verdict).extra} == {"The Third Man", "otter"}
+        verdict = rejected(in_some_texts(lambda text: [*places(text)[:2], "The Third Man"]))
+        assert "assumed_knowledge" not in {one.kind for one in evidence_of(verdict).causes}
 
 
 class TestRejected:
