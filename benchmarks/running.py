@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.cli.common import CannotRun
+from checkers.model_patience import ModelLost
 from models.model_loading import ModelUnusable
 from models.protocol import ModelError
 
@@ -74,7 +75,7 @@ def run_parts(
             if parts[name].run(given) is False:
                 print(f"{name}: a figure is not what it should be", file=sys.stderr)
                 status = max(status, 1)
-        except (CannotRun, ModelUnusable, ModelError) as error:
+        except (CannotRun, ModelLost, ModelUnusable, ModelError) as error:
             print(f"error: {name}: {error}", file=sys.stderr)
             status = 2
     return status

@@ -32,6 +32,7 @@ OPTIONS = {
     "--rows": (6, "of each set at most; all parts with 6 take about an hour on two cores"),
     "--keep": (Path("out/methods.answers"), "answers"),
     "--measurer": ("", "base URL of another model, which says how far LINK's head and tail are apart"),
+    "--measurer-model": ("measurer", "its name"),
 }
 
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from benchmarks import datasets
 from benchmarks.methods.model import asked, configured, figures
-from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.labelling.checker import LabellingSettings
 from lab.labelling import CorpusRun, Datapoint
@@ -22,12 +21,10 @@ _HEADS = ["corpus", "x' is", "labeller", "datapoints", "decided", "passed", "95%
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Print for each corpus and strategy how many datapoints pass, and the verdict of trust; each as it comes, too."""
-    lines: list[list[object]] = []
+    """Print for each corpus and strategy, as it comes, how many datapoints pass, and the verdict of trust."""
+    print(*_HEADS, sep=" | ")
     for line in _lines(options):
         print(*line, sep=" | ", flush=True)
-        lines.append(line)
-    print(f"\n{table(_HEADS, lines)}")
 
 
 def _lines(options: argparse.Namespace) -> Iterator[list[object]]:

@@ -42,7 +42,7 @@ def build(options: argparse.Namespace) -> None:
     settings = replace(settings, judge=settings.judge.model_copy(update={"concurrency": 4}))
     if options.measurer:
         another = settings.subjects[options.model].model_copy(
-            update={"base_url": options.measurer, "model": "measurer"}
+            update={"base_url": options.measurer, "model": options.measurer_model}
         )
         settings = replace(settings, subjects={**settings.subjects, "measurer": another})
         scorers["measurer"] = "endpoint:measurer"
