@@ -172,7 +172,8 @@ def reason_of(evidence: ExtractionEvidence, error_bound: float | None) -> str:
     if error_bound is None:
         parts.append("Of answers that varied the best were taken; how much that misses is not known")
     else:
-        parts.append(f"A fault in one of ten such texts is missed in up to {error_bound:.1%} of checks")
+        bound = f"A fault in one of ten such texts is missed in up to {error_bound:.1%} of checks"
+        parts.append(bound if texts < 2**count else "No other text can be made with them")
         parts.append("Entities that the list lacks are never noticed")
     return ". ".join(parts) + "."
 
