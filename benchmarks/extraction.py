@@ -211,7 +211,7 @@ def _decided(drawn: Sequence[LinearityTest], answers: _Table) -> tuple[int, bool
         results.append(result_of(test, [taken[v] for v in test], _PAIRS))
         if results[-1].outcome == "failed":
             break
-    found = causes(Tried(_PAIRS, results, taken))
+    found = causes(Tried(_PAIRS, results, taken), ())
     return sum(map(len, taken.values())), bool(found)
 
 
@@ -219,7 +219,7 @@ def _decided_fully(drawn: Sequence[LinearityTest], answers: _Table) -> bool:
     """True if the checker rejects by all answers to all tests."""
     results = [result_of(test, [answers.about(v) for v in test], _PAIRS) for test in drawn]
     lost = not_given("not_given", _PAIRS.entities, answers.about(0))
-    return bool(lost or causes(Tried(_PAIRS, results, answers)))
+    return bool(lost or causes(Tried(_PAIRS, results, answers), ()))
 
 
 @cache

@@ -18,6 +18,7 @@ from schemas.extraction import AnswerGroup, EntityCount, FailureCause, Linearity
 _MOST_LISTED = 20
 _MOST_SHOWN = 200
 _MOST_FORMS = 5
+_MOST_SAID = 3
 _Form = Literal["merged", "split", "partial"]
 _MOSTLY = 0.75
 """An entity that is named so often, while its replacement is missing so often, is not weak itself."""
@@ -158,8 +159,7 @@ def statistics(tried: Tried, untouched: Answers) -> dict[str, object]:
 def reason_of(evidence: ExtractionEvidence, error_bound: float | None) -> str:
     """The verdict in a sentence."""
     if evidence.causes:
-        told = "; ".join(dict.fromkeys(map(cause_in_words, evidence.causes[:3])))
-        return f"The extraction is not to be trusted: {told}."
+        return f"The extraction is not to be trusted: {'; '.join(dict.fromkeys(_causes_in_words(evidence)))}."
     count, untested = len(evidence.entities), evidence.untested
     texts = len({text.vector for one in evidence.rounds for text in (one.x, one.y, one.xor)})
     who = "The entity and its replacement" if count == 1 else f"All {count} entities and their replacements"
@@ -178,16 +178,22 @@ def reason_of(evidence: ExtractionEvidence, error_bound: float | None) -> str:
     return ". ".join(parts) + "."
 
 
-def cause_in_words(cause: FailureCause) -> str:
-    """A cause for a person."""
+def _causes_in_words(evidence: ExtractionEvidence) -> Iterator[str]:
+    """The first causes for a person."""
+    replacements = {one.text: one.replacement for one in evidence.entities}
+    return (_in_words(cause, replacements.get(cause.entity)) for cause in evidence.causes[:_MOST_SAID])
+
+
+def _in_words(cause: FailureCause, replacement: str | None) -> str:
     forms = " and ".join(f"“{form}”" for form in cause.forms)
     entity = f"“{cause.entity}”"
+    either = f"{entity} or its replacement “{replacement}”"
     share = f"{cause.named} of {cause.answers}"
     return {
         "weak": f"{entity} is found only in some texts: it or its replacement in {share} answers",
-        "merged": f"{entity} is extracted together with others, as {forms}",
-        "split": f"{entity} is extracted in parts, as {forms}",
-        "partial": f"{entity} is extracted in another form, as {forms}",
+        "merged": f"{either} is extracted together with others, as {forms}",
+        "split": f"{either} is extracted in parts, as {forms}",
+        "partial": f"{either} is extracted in another form, as {forms}",
         "replacement_fault": f"{forms}, the replacement of {entity}, is found in only {share} answers",
         "assumed_knowledge": f"{entity} is not in the text",
         "never_named": f"{entity} is found, but its replacement {forms} never is",
@@ -196,7 +202,6 @@ def cause_in_words(cause: FailureCause) -> str:
     }[cause.kind]
 
 
-_MOST_SAID = 3
 _FLIPPED = str.maketrans("01", "10")
 
 
@@ -218,8 +223,8 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
         for group in shown.answers[:_MOST_SAID]:
             found = "no usable answer" if group.entities is None else ", ".join(group.entities) or "nothing"
             yield from labelled("          ", f"{group.count}× {found}")
-    for cause in evidence.causes[:_MOST_SAID]:
-        yield from labelled("fault:    ", cause_in_words(cause))
+    for cause in _causes_in_words(evidence):
+        yield from labelled("fault:    ", cause)
     for one in evidence.untested[:_MOST_SAID]:
         yield from labelled("untested: ", f"“{one.text}” ({one.reason.replace('_', ' ')})")
     for label, counts in (("missing:  ", evidence.lost), ("besides:  ", evidence.extra)):

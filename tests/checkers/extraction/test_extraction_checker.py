@@ -98,6 +98,8 @@ class TestRejected:
         causes = {one.entity: one for one in evidence_of(verdict).causes if one.kind == kind}
         assert causes[entity].forms
         assert causes[entity].forms[0] in verdict.reason
+        (replacement,) = (one.replacement for one in evidence_of(verdict).entities if one.text == entity)
+        assert f"“{entity}” or its replacement “{replacement}” is extracted" in verdict.reason
 
     def test_a_replacement_that_is_seldom_taken_for_an_entity(self):
         def known(text: str) -> list[str]:
