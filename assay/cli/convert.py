@@ -139,7 +139,11 @@ def _csv(file: Path, max_bytes: int) -> Iterator[Any]:
     csv.field_size_limit(max_bytes)
     with file.open(encoding="utf-8-sig", newline="") as stream:
         try:
-            for row in csv.DictReader(stream, strict=True):
+            rows = csv.DictReader(stream, strict=True)
+            named = [one for one in rows.fieldnames or () if one]
+            if twice := next((one for one in named if named.count(one) > 1), None):
+                raise CannotRun(f"{file}: the header has {twice!r} more than once; give each column another name")
+            for row in rows:
                 # csv puts cells beyond the last column under None.
                 more = None in row
                 yield Unreadable("invalid_record", "the row has more cells than the header") if more else row

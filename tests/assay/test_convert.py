@@ -60,6 +60,8 @@ def test_rows_that_are_no_records_are_named_and_the_others_written(unconfigured:
     assert "row 3 was skipped: invalid_record: the row has more cells than the header" in said
     assert "row 4 was skipped: oversized" in said
     assert "1 records, 3 rows refused" in said
+    _, said = _converted(unconfigured, "twice.csv", "nr,answer,answer,,\n1,a,b,,\n", MAPPING, status=2)
+    assert "the header has 'answer' more than once" in said
 
 
 LABELS = """
