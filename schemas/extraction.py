@@ -73,8 +73,8 @@ class FailureCause(Wire):
                   "not_given", "wording"]  # fmt: skip
     """`weak`: the entity is extracted now and then. `merged`: in one with another entity. `split`: in several parts.
     `partial`: only a part of it, or with words around it. `replacement_fault`: its replacement mostly is not;
-    `never_named`: never; `assumed_knowledge`: it is not in the text. `not_given`: most answers about the text as it is
-    lack it; `wording`: those about a paraphrase do."""
+    `never_named`: never; `assumed_knowledge`: it is given where the text lacks it. `not_given`: most answers about the
+    text as it is lack it; `wording`: those about a paraphrase do."""
     entity: str
     """The entity at fault, as the record has it; of `assumed_knowledge` what was extracted."""
     forms: tuple[str, ...] = ()

@@ -188,6 +188,7 @@ def _in_words(cause: FailureCause, replacement: str | None) -> str:
     forms = " and ".join(f"“{form}”" for form in cause.forms)
     entity = f"“{cause.entity}”"
     either = f"{entity} or its replacement “{replacement}”"
+    assumed = "extracted from texts that lack it" if cause.answers else "not in the text"
     share = f"{cause.named} of {cause.answers}"
     return {
         "weak": f"{entity} is found only in some texts: it or its replacement in {share} answers",
@@ -195,7 +196,7 @@ def _in_words(cause: FailureCause, replacement: str | None) -> str:
         "split": f"{either} is extracted in parts, as {forms}",
         "partial": f"{either} is extracted in another form, as {forms}",
         "replacement_fault": f"{forms}, the replacement of {entity}, is found in only {share} answers",
-        "assumed_knowledge": f"{entity} is not in the text",
+        "assumed_knowledge": f"{entity} is {assumed}",
         "never_named": f"{entity} is found, but its replacement {forms} never is",
         "not_given": f"{entity} is on the list, but found in {share} answers about the text as it is",
         "wording": f"{entity} is found in {share} answers once the text is put into other words",

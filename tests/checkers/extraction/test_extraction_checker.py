@@ -112,6 +112,7 @@ class TestRejected:
         verdict = rejected(in_some_texts(lambda text: [*places(text)[:2], "Piedmont"]))
         causes = {one.kind: one.entity for one in evidence_of(verdict).causes}
         assert causes["assumed_knowledge"] == "Piedmont"
+        assert "“Piedmont” is extracted from texts that lack it" in verdict.reason
 
     def test_an_entity_of_the_record_that_its_text_has_not_without_asking(self):
         verdict = checked(record={"entities": [*ENTITIES, "Italy"]})
