@@ -141,7 +141,8 @@ class Respondent:
         for found in (found for one in replies if one is not None for found in one.entities):
             if found.kind.strip():
                 self.classes.setdefault(found.entity, found.kind.strip())
-        return [None if one is None else tuple(found.entity for found in one.entities) for one in replies]
+        # A reply that loops names the same again and again.
+        return [None if one is None else tuple(dict.fromkeys(each.entity for each in one.entities)) for one in replies]
 
 
 def form_cases(method: str) -> Iterator[FormCase]:

@@ -68,9 +68,10 @@ class TestAccepted:
             assert int(one.xor.vector, 2) == int(one.x.vector, 2) ^ int(one.y.vector, 2)
 
     def test_with_what_small_models_copy_from_the_prompts_example(self):
-        verdict = checked(lambda text: [*places(text), "The Third Man", "otter"])
+        verdict = checked(lambda text: [*places(text), "The Third Man", "otter"] * 9)
         assert verdict.outcome == "accept"
         assert {one.entity for one in evidence_of(verdict).extra} == {"The Third Man", "otter"}
+        assert len(evidence_of(verdict).rounds[0].x.answers[0].entities) == len(ENTITIES) + 2
         verdict = rejected(in_some_texts(lambda text: [*places(text)[:2], "The Third Man"]))
         assert "assumed_knowledge" not in {one.kind for one in evidence_of(verdict).causes}
 
