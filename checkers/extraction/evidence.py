@@ -160,7 +160,7 @@ def reason_of(evidence: ExtractionEvidence, error_bound: float | None) -> str:
     """The verdict in a sentence."""
     if evidence.causes:
         return f"The extraction is not to be trusted: {'; '.join(dict.fromkeys(_causes_in_words(evidence)))}."
-    count, untested = len(evidence.entities), evidence.untested
+    count, untested = len(evidence.entities), [one for one in evidence.untested if one.reason != "repeated"]
     texts = len({text.vector for one in evidence.rounds for text in (one.x, one.y, one.xor)})
     who = "The entity and its replacement" if count == 1 else f"All {count} entities and their replacements"
     parts = [f"{who} are found in {texts} texts"]

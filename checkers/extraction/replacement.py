@@ -24,6 +24,7 @@ _LONGEST = 100
 """Characters of a name."""
 _JOINTS = frozenset(',;:/|()[]{}"“”\n')
 _MARKS = ' \t\n"“”*_`'
+_PRONOUNS = frozenset("he her hers him his i it its me my our she their them they us we who you your".split())
 _has_digit = re.compile(r"\d").search
 
 
@@ -147,9 +148,13 @@ class Names:
         self._remembered: LRUCache[str, tuple[TestedEntity, ...]] = LRUCache(_MOST_REMEMBERED)
 
     def keep(self, record: Extraction, found: Iterable[tuple[str, str]]) -> None:
-        """Keep what the subject found in the record's text, each name with its class, if it has one."""
+        """Keep what the subject found in the record's text, each name with its class, if it has one.
+
+        A pronoun may be its entity, and reads badly where a name stood.
+        """
         for name, kind in found:
-            if kind and len(kind) <= _LONGEST and len(name) <= _LONGEST and name in record.text:
+            is_short = len(kind) <= _LONGEST and len(name) <= _LONGEST
+            if kind and is_short and name in record.text and name.casefold() not in _PRONOUNS:
                 names = self._seen.setdefault(self._key(record, kind), LRUCache(_MOST_SEEN))
                 names[name] = None
 

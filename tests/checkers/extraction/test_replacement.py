@@ -74,6 +74,7 @@ class TestTraffic:
             "Ada Okafor"
         }
         assert not await replacements("Lagos", names=seen("river", "Niger"), classes={"Lagos": "harbour"})
+        assert not await replacements("Lagos", names=seen("harbour", "She"), classes={"Lagos": "harbour"})
 
     async def test_a_record_that_comes_again_gets_the_same_names_whatever_has_been_seen_since(self):
         names, located = seen("city", "Porto"), find_mentions(TEXT, ["Lagos"])
