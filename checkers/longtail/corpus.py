@@ -16,9 +16,6 @@ Distribution = Literal["head", "tail"]
 
 DISTRIBUTIONS: tuple[Distribution, ...] = get_args(Distribution)
 
-DOMAINS = ("temporal", "food and physical conditions", "natural properties", "locational")
-"""The domains of LINT (table 9). Rules of other domains are welcome; figures are reported for each."""
-
 BUNDLED = "bundled"
 """Names the corpus that comes with assay."""
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.longtail.corpus import BUNDLED, DOMAINS, Statement, read_corpus
+from checkers.longtail.corpus import BUNDLED, Statement, read_corpus
 from checkers.longtail.templates import polarity, templates_of
 from lab.probes import ALL, AskedQuestion, ProbeResult, effective, report, share
 from lab.report import Report
@@ -145,9 +145,9 @@ def test_the_bundled_corpus_gives_a_first_figure_without_a_build(tmp_path: Path)
     known = list(read_corpus(Path(BUNDLED)))
     with StubEndpoint(answer=SimulatedSubject(known, always_no)) as endpoint:
         found = figures(run(tmp_path / BUNDLED, "--limit", 3, "--json", **subject(endpoint)))
-    assert {one["domain"] for one in found["runs"][0]["cells"]} == {*DOMAINS, "all"}
+    assert {one["domain"] for one in found["runs"][0]["cells"]} == {*probes.DOMAINS, "all"}
     told = cell(found, domain="all", distribution="tail", polarity="all")
-    assert told["statements"] == 3 * len(DOMAINS)
+    assert told["statements"] == 3 * len(probes.DOMAINS)
 
 
 def test_both_ways_are_asked_and_reported(tmp_path: Path, stub: StubEndpoint):

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from assay.testing import check
 from checkers.longtail.checker import LongtailChecker
-from checkers.longtail.corpus import BUNDLED, DISTRIBUTIONS, DOMAINS, STATEMENTS, Statement, read_corpus, write_corpus
+from checkers.longtail.corpus import BUNDLED, DISTRIBUTIONS, STATEMENTS, Statement, read_corpus, write_corpus
 from checkers.longtail.templates import TEMPLATES, polarity, templates_of
 from checkers.longtail.yes_or_no import AFFIRMING, DENYING, meaning
 from schemas import ProbeEvidence
 from tests.checkers.case import abstention_of, evidence_of
+from tests.checkers.longtail.probes import DOMAINS
 
 STATEMENT = Statement(
     rule="r",

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from checkers.longtail.corpus import DOMAINS
 from lab.link.models import EndpointScorer
 from lab.link.rules import BUNDLED, Rule, read_rules
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import SubjectSettings
+from tests.checkers.longtail.probes import DOMAINS
 from tests.lab.link.world import World, log_likelihood
 from tests.support.stub_acts import Act, status
 
