@@ -146,8 +146,10 @@ def _uncovered(trees: tuple[Tree, Tree], matched: _Nodes) -> tuple[tuple[Uncover
     found = []
     for side, tree in enumerate(trees):
         covered = _covered(tree, [nodes[side] for nodes in matched])
-        left = (leaf for leaf in tree.words if tree.starts[leaf] not in covered and not tree.is_preposition(leaf))
-        spans = {leaf: tree.span(leaf) for leaf in left}
+        away = {leaf: tree.span(leaf) for leaf in tree.words if tree.starts[leaf] not in covered}
+        left = {start for leaf, (start, _) in away.items() if not tree.is_preposition(leaf)}
+        # What ends where another begins is part of a name: AT&T.
+        spans = {leaf: (start, end) for leaf, (start, end) in away.items() if {start, end} & left}
         found.append(tuple(UncoveredWord(text=tree.text(leaf), start=a, end=b) for leaf, (a, b) in spans.items()))
     return tuple(found)
 

@@ -67,6 +67,11 @@ class TestYes:
         assert all("chef" in first and "cook" in second and not said for first, second, said in denied)
         assert "chef" in verdict.reason
 
+    async def test_what_no_phrase_covers_is_told_as_it_is_written(self, checker_of: MakeChecker):
+        behind = " has thirty days to answer the charges."
+        verdict = await checker_of().check(decision(f"AT&T{behind}", f"The company{behind}"))
+        assert "covers “AT&T” in sentence 1; “The company” in sentence 2" in verdict.reason
+
 
 APPLICATION = (
     "You sort news for a museum. Sentences about the same exhibit count as the same, whatever the year.\n"
