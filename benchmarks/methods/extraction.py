@@ -30,8 +30,8 @@ def measure(options: argparse.Namespace) -> None:
         [outcome, count, "{:.2f} to {:.2f}".format(*wilson(count, len(found)))] for outcome, count in counts.items()
     ]
     print(table(["outcome", "sentences", "95%"], rows))
-    untested = [one.untested for _, one in found if one is not None]
-    print(f"\nentities tested {sum(len(one.entities) for _, one in found if one)}, untested {sum(map(len, untested))}")
+    untested = [one for _, evidence in found if evidence for one in evidence.untested if one.reason != "repeated"]
+    print(f"\nentities tested {sum(len(one.entities) for _, one in found if one)}, untested {len(untested)}")
     steady = [one.repeats == 1 for _, one in found if one is not None and one.answers]
     print(f"steady at temperature 0: {sum(steady)} of {len(steady)} sentences")
 
