@@ -21,9 +21,10 @@ _COVERING = {
 
 def proof_reason(proof: EquivalenceProof, sentences: tuple[str, str]) -> str:
     """Why a yes is accepted or rejected."""
-    if proof.found:
-        return "The yes is proved: the sentences align phrase by phrase."
     pairs = [pair for alignment in proof.alignments for pair in alignment.pairs]
+    if proof.found:
+        by = "by the model that was asked, " if any(pair.confirmed for pair in pairs) else ""
+        return f"The yes is proved: {by}the sentences match phrase by phrase."
     if denied := next((pair for pair in pairs if pair.confirmed is False), None):
         told = f"{_quoted(denied.first)} and {_quoted(denied.second)} could not mean the same"
         return f"The yes has no proof: by the model that was asked, {told}."
