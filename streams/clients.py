@@ -120,6 +120,18 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
 
     async def start(self) -> None:
         await super().start()
+        positions = self._fetcher._proc_offset_request  # noqa: SLF001 - no public hook for it
+
+        async def found(*asked: Any) -> Any:
+            try:
+                return await positions(*asked)
+            except KafkaError as error:
+                # aiokafka would go on asking the broker that led before, until metadata are too old: five minutes.
+                if error.invalid_metadata:
+                    self._client.force_metadata_update()
+                raise
+
+        self._fetcher._proc_offset_request = found  # noqa: SLF001
         coordinator = self._coordinator
         beat = getattr(coordinator, "_do_heartbeat", None)
         if beat is None:
