@@ -49,9 +49,7 @@ class TestYes:
         covered = " ".join(pair.first for pair in found[0].pairs)
         assert all(word in covered for word in ALIGNED[0].removesuffix(".").split())
         assert verdict.usage.calls == len(subject.asked_phrases) == len(set(subject.asked_phrases)) >= 1
-        assert verdict.reason == (
-            "The yes is proved: by the model that was asked, the sentences match phrase by phrase."
-        )
+        assert "by the model that was asked, the sentences match phrase by phrase" in verdict.reason
         alike = await checker_of().check(decision(ALIGNED[0], ALIGNED[0].upper()))
         assert alike.reason == "The yes is proved: the sentences match phrase by phrase."
 

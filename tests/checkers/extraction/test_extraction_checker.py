@@ -220,8 +220,7 @@ class TestWhatIsTold:
         (untested,) = evidence_of(verdict).untested
         assert (verdict.outcome, untested.text, untested.reason) == ("accept", listed, "other_form")
         assert f"1 could not be tested (“{listed}”)" in verdict.reason
-        again = checked(record={"entities": [*ENTITIES, "Turin"]})
-        assert (len(evidence_of(again).untested), "could not be tested" in again.reason) == (1, False)
+        assert "could not be tested" not in checked(record={"entities": [*ENTITIES, "Turin"]}).reason
         assert any("(other form)" in line for line in PLUGIN.explain(verdict))
 
 

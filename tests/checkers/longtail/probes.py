@@ -10,9 +10,8 @@ from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement, wri
 from checkers.longtail.templates import ProbeTemplate, templates_of
 from tests.support.stub_request import StubRequest
 
+# Of LINT (table 9), as the bundled corpus and rules have them.
 DOMAINS = ("temporal", "food and physical conditions", "natural properties", "locational")
-"""Of LINT (table 9), as the bundled corpus and rules have them."""
-
 _OPPOSITES = {"yes": "no", "true": "false", "right": "wrong", "no": "yes", "false": "true", "wrong": "right"}
 
 
