@@ -213,13 +213,13 @@ def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_
         page.locator("#name:focus").wait_for()
         page.keyboard.type("ada")
         page.keyboard.press("Enter")
-        seen.says("of orders-bot")
-        # The agent asks within seconds.
+        seen.says("Answering as")
+        # The agent asks within seconds, and as soon tells what it makes of the answer.
         while not page.locator(".answers").count():
             seen.open("/review?source=orders-bot")
+        seen.says("of orders-bot")
         page.keyboard.press("g")
         seen.says("Last answer")
-        # What the agent makes of it is told within seconds.
         while not page.locator(".agreement").count():
             seen.open("/")
         seen.says("of 1 outputs of")
