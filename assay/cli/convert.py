@@ -2,6 +2,7 @@
 
 import csv
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -140,9 +141,9 @@ def _csv(file: Path, max_bytes: int) -> Iterator[Any]:
     with file.open(encoding="utf-8-sig", newline="") as stream:
         try:
             rows = csv.DictReader(stream, strict=True)
-            named = [one for one in rows.fieldnames or () if one]
-            if twice := next((one for one in named if named.count(one) > 1), None):
-                raise CannotRun(f"{file}: the header has {twice!r} more than once; give each column another name")
+            named = Counter(filter(None, rows.fieldnames or ()))
+            if twice := [one for one, times in named.items() if times > 1]:
+                raise CannotRun(f"{file}: the header has {twice[0]!r} more than once; give each column another name")
             for row in rows:
                 # csv puts cells beyond the last column under None.
                 more = None in row
